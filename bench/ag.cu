@@ -1,11 +1,13 @@
 /*
-   ag: times every scheme of ag's reduced space on a list of matrices: what its learned model is trained on, and what a search finds.
+   ag: times every scheme of ag's reduced space on a list of matrices: what its learned model is trained on, and what a
+   search finds.
 
      ag [-o FILE.jsonl] [-search SECONDS] MATRIX...
 
-   For each triangle, pattern of the matrix, seeded values, double precision: Table 3's features, and for each scheme the seconds that its plan takes, made
-   in several threads at a time, and the median of some solves, the first of which is verified. -search: instead schemes in the order of the learned
-   model, until so many seconds have passed for the triangle. Exit status 1 where a solve is wrong.
+   For each triangle, pattern of the matrix, seeded values, double precision: Table 3's features, and for each scheme
+   the seconds that its plan takes, made in several threads at a time, and the median of some solves, the first of which
+   is verified. -search: instead schemes in the order of the learned model, until so many seconds have passed for the
+   triangle. Exit status 1 where a solve is wrong.
 */
 #include <algorithm>
 #include <atomic>
@@ -22,7 +24,7 @@ static FILE *json;
 static int   wrong;
 
 enum {
-  MOST = 15, /* solves */
+  MOST  = 15, /* solves */
   LEAST = 3
 };
 
@@ -74,14 +76,16 @@ static void Schemes(const char *name, bool real, const Triangle &t)
   for (int k = 0; k < 12; k++)
     threads.emplace_back([&] {
       for (int i; (i = next++) < AG_REDUCED;) {
-        const double start = Milliseconds();
+        const double start                   = Milliseconds();
         char         settings[TRSV_SETTINGS] = "scheme=";
         AgScheme     s;
 
         TrsvAgReduced(i, &s);
         TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
         TrsvSettingsRequest(settings);
-        if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, &plans[i]) && !TrsvPlanSetValues(plans[i], c.device_values.p, TRSV_DEVICE, nullptr)) seconds[i] = 1e-3 * (Milliseconds() - start);
+        if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, &plans[i]) &&
+            !TrsvPlanSetValues(plans[i], c.device_values.p, TRSV_DEVICE, nullptr))
+          seconds[i] = 1e-3 * (Milliseconds() - start);
       }
     });
   for (auto &thread : threads) thread.join();
@@ -93,7 +97,8 @@ static void Schemes(const char *name, bool real, const Triangle &t)
 
     if (!plans[i] || seconds[i] < 0) continue; /* refused */
     dx.Poison(stream);
-    if (TrsvPlanSolve(plans[i], db.p, dx.p, stream) || TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream) || !(error < 1e-13)) {
+    if (TrsvPlanSolve(plans[i], db.p, dx.p, stream) ||
+        TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream) || !(error < 1e-13)) {
       printf("%s, scheme %d: error %.1e WRONG %s\n", name, i, error, TrsvErrorMessage());
       wrong++;
       continue;
@@ -112,7 +117,13 @@ static void Schemes(const char *name, bool real, const Triangle &t)
     fprintf(json, "], ");
   };
   const char *upper = t.matrix.triangle == TRSV_LOWER ? "lower" : "upper";
-  printf("%-28s %s best %.4f ms, scheme %d, error %.0e\n", name, upper, *std::min_element(ms.begin(), ms.end(), [](double p, double q) { return (p < 0 ? INFINITY : p) < (q < 0 ? INFINITY : q); }), (int)(std::min_element(ms.begin(), ms.end(), [](double p, double q) { return (p < 0 ? INFINITY : p) < (q < 0 ? INFINITY : q); }) - ms.begin()), worst);
+  printf("%-28s %s best %.4f ms, scheme %d, error %.0e\n", name, upper,
+         *std::min_element(ms.begin(), ms.end(),
+                           [](double p, double q) { return (p < 0 ? INFINITY : p) < (q < 0 ? INFINITY : q); }),
+         (int)(std::min_element(ms.begin(), ms.end(),
+                                [](double p, double q) { return (p < 0 ? INFINITY : p) < (q < 0 ? INFINITY : q); }) -
+               ms.begin()),
+         worst);
   fflush(stdout);
   if (!json) return;
   fprintf(json, "{\"matrix\": \"%s\", \"real\": %s, \"triangle\": \"%s\", ", name, real ? "true" : "false", upper);
@@ -143,9 +154,9 @@ static void Search(const char *name, const Triangle &t, double seconds)
   Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   for (int rank = 0; rank < AG_REDUCED && (!tries || Milliseconds() - start < 1e3 * seconds); rank++) {
     char      settings[TRSV_SETTINGS] = "scheme=";
-    double    error = INFINITY, ms;
-    bool      failed = false;
-    TrsvPlan *plan   = nullptr;
+    double    error                   = INFINITY, ms;
+    bool      failed                  = false;
+    TrsvPlan *plan                    = nullptr;
     AgScheme  s;
 
     if (TrsvAgChoose(&c.host, analysis, rank, &s)) exit(2);
@@ -153,8 +164,10 @@ static void Search(const char *name, const Triangle &t, double seconds)
     TrsvSettingsRequest(settings);
     if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, &plan)) { /* else refused */
       dx.Poison(stream);
-      failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) || TrsvPlanSolve(plan, db.p, dx.p, stream) || TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream);
-      ms     = Median(plan, db.p, dx.p, sizeof(double) * dx.n, stream, &failed);
+      failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) ||
+               TrsvPlanSolve(plan, db.p, dx.p, stream) ||
+               TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream);
+      ms = Median(plan, db.p, dx.p, sizeof(double) * dx.n, stream, &failed);
       wrong += failed || !(error < 1e-13);
       if (!tries++) first = ms, chosen = settings + 7;
       if (ms < least) least = ms, best = settings + 7;
@@ -168,7 +181,11 @@ static void Search(const char *name, const Triangle &t, double seconds)
   const double took  = 1e-3 * (Milliseconds() - start);
   const char  *which = t.matrix.triangle == TRSV_LOWER ? "lower" : "upper";
   printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, which, tries, first, least, best.c_str());
-  if (json) fprintf(json, "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, \"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n", name, which, seconds, took, tries, first, least, best.c_str(), chosen.c_str());
+  if (json)
+    fprintf(json,
+            "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, "
+            "\"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n",
+            name, which, seconds, took, tries, first, least, best.c_str(), chosen.c_str());
   fflush(stdout);
   if (json) fflush(json);
 }

@@ -1,17 +1,18 @@
 /*
    bench: times and checks every device algorithm on a list of matrices.
 
-     bench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...]
-           MATRIX...
+     bench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS]
+   [-limits BYTES,...] MATRIX...
 
-   For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
-   where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
-   plain and replayed as a graph. With -m 0 nothing is timed, and each allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by predicted time.
-   NAMES: with commas between them; a name may have settings of that algorithm, name:setting=value:setting=value.
-   -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
-   -limits: without clusters, and with at most so many bytes of shared memory for a block, once for each number.
-   ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
-   the bound or bits differ.
+   For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of
+   its own values where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit
+   into MS milliseconds (at most 200, at least 5), plain and replayed as a graph. With -m 0 nothing is timed, and each
+   allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by
+   predicted time. NAMES: with commas between them; a name may have settings of that algorithm,
+   name:setting=value:setting=value. -pairs: also L and then U, as PCApply has them, by what is selected, by what is
+   fastest after tuning so many seconds, and by cuSPARSE. -limits: without clusters, and with at most so many bytes of
+   shared memory for a block, once for each number. ours: all but cuSPARSE. One JSON object a line goes to FILE; a line
+   of a table to standard output. Exit status 1 where an error is over the bound or bits differ.
 */
 #include <cusparse.h>
 #include "papers/settings.h"
@@ -68,7 +69,10 @@ struct Subject {
   bool        finite; /* where the solution overflows on the host too, only an end is asked for */
 };
 
-static size_t CsrBytes(const TrsvStatistics &s, const Options &o) { return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision)); }
+static size_t CsrBytes(const TrsvStatistics &s, const Options &o)
+{
+  return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision));
+}
 
 /* The bytes that a solve must move, over bandwidth; a launch; 22 ns a level, by shuffle. */
 static double Floor(const TrsvStatistics &s, const Options &o)
@@ -78,33 +82,60 @@ static double Floor(const TrsvStatistics &s, const Options &o)
   return std::max({0.0039, bytes / o.bandwidth, 22e-6 * s.levels});
 }
 
-static double Bound(const TrsvStatistics &s, const Options &o) { return (TrsvRealPrecision(o.precision) == TRSV_FLOAT ? 1e-6 : TrsvIsComplex(o.precision) ? 3e-15 : 1e-15) * (4 + s.row_max / 16); }
+static double Bound(const TrsvStatistics &s, const Options &o)
+{
+  return (TrsvRealPrecision(o.precision) == TRSV_FLOAT ? 1e-6
+          : TrsvIsComplex(o.precision)                 ? 3e-15
+                                                       : 1e-15) *
+         (4 + s.row_max / 16);
+}
 
-static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected, double predicted_ms, const Result &r, Options &o)
+static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected,
+                 double predicted_ms, const Result &r, Options &o)
 {
   const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
   const bool           vary = a && TrsvAlgorithmBitsVary(a);
-  const bool           ok   = r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
+  const bool           ok =
+    r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
 
   if (!ok && strcmp(algorithm, "cusparse")) o.bad++;
-  printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows, s.nnz, s.levels, algorithm, selected ? '*' : ' ');
-  if (r.ms < 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
+  printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows,
+         s.nnz, s.levels, algorithm, selected ? '*' : ' ');
+  if (r.ms < 0)
+    printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
   else
-    printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan %.2fx CSR, error %.0e %s%s%s%s\n", r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms, r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
-           r.same_bits ? "" : vary ? " (bits vary)" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
+    printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan "
+           "%.2fx CSR, error %.0e %s%s%s%s\n",
+           r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms,
+           r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
+           r.same_bits ? ""
+           : vary      ? " (bits vary)"
+                       : " BITS DIFFER",
+           ok ? "" : " WRONG ", r.failure);
   fflush(stdout);
   if (!o.json) return;
   fprintf(o.json, "{");
   if (s.limit) fprintf(o.json, "\"shared_bytes\": %zu, \"code\": %d, ", s.limit, o.code);
-  fprintf(o.json, "\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
-          s.triangle, PrecisionName(o.precision), s.values, algorithm, setting, rank, selected ? "true" : "false");
-  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
-          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.hash, r.failure, ok && !r.refused ? "true" : "false");
+  fprintf(o.json,
+          "\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, "
+          "\"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", "
+          "\"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ",
+          s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance, s.triangle,
+          PrecisionName(o.precision), s.values, algorithm, setting, rank, selected ? "true" : "false");
+  fprintf(
+    o.json,
+    "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": "
+    "%.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, "
+    "\"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n",
+    r.ms, r.solves, r.graph_ms, predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms,
+    s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false",
+    r.hash, r.failure, ok && !r.refused ? "true" : "false");
   fflush(o.json);
 }
 
 /* One candidate with one of its settings; false where there are not so many settings. */
-template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank, double budget, const Options &o, Result *r, char *setting, size_t size)
+template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank,
+                                      double budget, const Options &o, Result *r, char *setting, size_t size)
 {
   DeviceArray<T> db(b.data(), b.size()), dx(b.size());
   TrsvAnalysis  *analysis = nullptr;
@@ -123,7 +154,8 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyze(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm, rank, &plan));
+      TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm,
+                                    rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
@@ -134,7 +166,9 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
   else {
     r->bytes = TrsvPlanBytes(plan);
     TrsvPlanDescribe(plan, setting, size);
-    MeasureSolves(*r, dx, budget, [&](cudaStream_t s) { return TrsvPlanSolve(plan, db.p, dx.p, s); }, [&](const std::vector<T> &x) { return c.Error(b, x); });
+    MeasureSolves(
+      *r, dx, budget, [&](cudaStream_t s) { return TrsvPlanSolve(plan, db.p, dx.p, s); },
+      [&](const std::vector<T> &x) { return c.Error(b, x); });
   }
   TrsvPlanDestroy(&plan);
   TrsvAnalysisDestroy(&analysis);
@@ -142,19 +176,25 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
 }
 
 /* All candidates on one triangle; base: cuSPARSE. */
-template <class T> static void Candidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s, const Subject &subject, double budget, const Result &base, Options &o)
+template <class T> static void Candidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
+                                          const Subject &subject, double budget, const Result &base, Options &o)
 {
-  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
-  char                 setting[TRSV_SETTINGS];
+  const TrsvAlgorithm *selected =
+                        o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr,
+                      *cusparse = TrsvAlgorithmFind("cusparse");
+  char setting[TRSV_SETTINGS];
 
   for (const Candidate &candidate : o.candidates)
-    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
+    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1);
+         rank++) { /* of what auto may choose */
       const TrsvAlgorithm *a = candidate.algorithm;
       Result               r;
 
       if (a == cusparse && budget > 0) r = base;
       else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
-      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
+      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank,
+           a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0,
+           r, o);
       if (a == cusparse) break;
     }
 }
@@ -175,11 +215,28 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   }
   const TrsvStatistics s = analysis->statistics;
   TrsvAnalysisDestroy(&analysis);
-  const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
-  Result               base;
-  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), 0, std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
+  const double budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
+  Result       base;
+  Subject      subject = {name,
+                     t.matrix.triangle == TRSV_LOWER ? "lower" : "upper",
+                     own ? "own" : "seeded",
+                          real,
+                          s.rows,
+                          s.levels,
+                          s.nnz,
+                          s.granularity,
+                          s.mean_offset,
+                          CsrBytes(s, o),
+                          cpu,
+                          Floor(s, o),
+                          -1,
+                          -1,
+                          Bound(s, o),
+                          0,
+                          std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
 
-  if (budget > 0) (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
+  if (budget > 0)
+    (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
   if (o.limits.empty()) Candidates(c, b, s, subject, budget, base, o);
@@ -194,23 +251,29 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   return base.analysis_ms;
 }
 
-/* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same time. how: NULL for what is selected. */
-template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
+/* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same
+ * time. how: NULL for what is selected. */
+template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
+                                      const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
+                                      size_t size, double *predicted_ms)
 {
-  DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
-  TrsvMatrix      lower    = L.device;
-  TrsvAnalysis   *analysis = nullptr;
-  TrsvPair       *pair     = nullptr;
-  Result          r;
+  DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
+  TrsvMatrix     lower    = L.device;
+  TrsvAnalysis  *analysis = nullptr;
+  TrsvPair      *pair     = nullptr;
+  Result         r;
 
   const TrsvError e = MeasureAnalysis(
     &r.analysis_ms, tune < 0,
     [&] {
       TrsvCall(TrsvAnalyze(&L.device, &analysis));
       lower.analysis = analysis;
-      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
+      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE,
+                              tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS
+                      : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p,
+                                     TRSV_DEVICE, how, how, tune, nullptr);
     },
     [&] {
       TrsvPairDestroy(&pair);
@@ -228,21 +291,20 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     size_t at = strlen(setting);
 
     TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
-    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->choice.algorithm), *line ? " " : "", line);
+    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->choice.algorithm),
+             *line ? " " : "", line);
     for (int i = 0; i < members[k]->trial_count; i++) {
       const TrsvTrial *m = &members[k]->trials[i];
 
-      printf("  %c: %.4f ms %s %s, error %.0e%s%s\n", k ? 'U' : 'L', 1e3 * m->seconds, TrsvAlgorithmName(m->algorithm), m->settings, m->error, m->wrong ? " WRONG" : "", i == members[k]->chosen ? " *" : "");
+      printf("  %c: %.4f ms %s %s, error %.0e%s%s\n", k ? 'U' : 'L', 1e3 * m->seconds, TrsvAlgorithmName(m->algorithm),
+             m->settings, m->error, m->wrong ? " WRONG" : "", i == members[k]->chosen ? " *" : "");
       if (m->wrong) snprintf(r.failure, sizeof(r.failure), "tuning found %s wrong", TrsvAlgorithmName(m->algorithm));
     }
   }
   *predicted_ms = 1e3 * (pair->forward.choice.predicted + pair->backward.choice.predicted);
   r.bytes       = TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan);
   MeasureSolves(
-    r, dx, o.budget,
-    [&](cudaStream_t s) {
-      return TrsvPairSolve(pair, db.p, dx.p, s);
-    },
+    r, dx, o.budget, [&](cudaStream_t s) { return TrsvPairSolve(pair, db.p, dx.p, s); },
     [&](const std::vector<T> &x) -> double {
       if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
       const std::vector<T> y = dy.Fetch("a solve");
@@ -253,7 +315,8 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   return r;
 }
 
-template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u, double cusparse_analysis_ms, Options &o)
+template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u,
+                                     double cusparse_analysis_ms, Options &o)
 {
   const Case<T>        L(l), U(u);
   const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
@@ -266,12 +329,29 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   const TrsvStatistics s[2] = {analysis[0]->statistics, analysis[1]->statistics};
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);
-  const double cpu = L.Serial(b, y) + U.Serial(y, x);
-  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), 0, std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
-  Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
+  const double cpu     = L.Serial(b, y) + U.Serial(y, x);
+  Subject      subject = {name,
+                          "pair",
+                          "seeded",
+                          real,
+                          s[0].rows,
+                          s[0].levels + s[1].levels,
+                          s[0].nnz + s[1].nnz,
+                          s[0].granularity,
+                          s[0].mean_offset,
+                          CsrBytes(s[0], o) + CsrBytes(s[1], o),
+                          cpu,
+                          Floor(s[0], o) + Floor(s[1], o),
+                          -1,
+                          -1,
+                          std::max(Bound(s[0], o), Bound(s[1], o)),
+                          0,
+                          std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
+  Result       base    = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
-  subject.cusparse_analysis_ms = base.analysis_ms = cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
+  subject.cusparse_analysis_ms = base.analysis_ms =
+    cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
   Tell(subject, "cusparse", "", 0, false, 0, base, o);
   const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
   Tell(subject, "model", setting, 0, true, predicted_ms, model, o);
@@ -307,20 +387,29 @@ template <class T> static void WarmUp(Options &o)
   {
     const Case<T> c(t);
 
-    for (const Candidate &candidate : o.candidates) (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
-    if (o.budget > 0) (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting, sizeof(setting));
+    for (const Candidate &candidate : o.candidates)
+      (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
+    if (o.budget > 0)
+      (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting,
+                   sizeof(setting));
   }
   TriangleFree(&t);
   MatrixFree(&M);
   cusparseHandle_t handle = nullptr;
   if (o.budget <= 0) return;
-  if (MeasureAnalysis(&o.handle, true, [&] { return cusparseCreate(&handle) ? TRSV_ERR_DEVICE : TRSV_SUCCESS; }, [&] { (void)cusparseDestroy(handle); })) exit(2);
+  if (MeasureAnalysis(
+        &o.handle, true, [&] { return cusparseCreate(&handle) ? TRSV_ERR_DEVICE : TRSV_SUCCESS; },
+        [&] { (void)cusparseDestroy(handle); }))
+    exit(2);
   (void)cusparseDestroy(handle);
 }
 
 static void Usage(const char *what)
 {
-  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...] MATRIX...\n", what);
+  fprintf(stderr,
+          "%s\nbench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] "
+          "[-pairs SECONDS] [-limits BYTES,...] MATRIX...\n",
+          what);
   exit(2);
 }
 
@@ -338,7 +427,8 @@ static void ParseAlgorithms(char *names, Options &o)
 
   if (!strcmp(names, "ours")) {
     for (int k = 0; (every = TrsvAlgorithmGet(k)); k++)
-      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse")) o.candidates.push_back({every, ""});
+      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse"))
+        o.candidates.push_back({every, ""});
     return;
   }
   for (char *n = strtok(names, ","); n; n = strtok(nullptr, ",")) {
@@ -375,13 +465,15 @@ int main(int count, char **args)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
   o.code      = TrsvDeviceGetLimits().clusters ? 90 : 80;
   o.bandwidth = MeasureBandwidth();
-  printf("copy bandwidth %.2f TB/s; code for compute capability %.1f; * marks what auto selects\n", 1e-9 * o.bandwidth, 0.1 * o.code);
+  printf("copy bandwidth %.2f TB/s; code for compute capability %.1f; * marks what auto selects\n", 1e-9 * o.bandwidth,
+         0.1 * o.code);
   BY_SCALAR(o.precision, WarmUp)(o);
   profiled = true;
   for (; i < count; i++) {
-    const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i], *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
-    char        name[256];
-    Matrix      M;
+    const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i],
+               *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
+    char   name[256];
+    Matrix M;
 
     snprintf(name, sizeof(name), "%.*s%s", ordered ? (int)(ordered + 1 - args[i]) : 0, args[i], file);
     if (char *dot = strstr(name, ".mtx")) *dot = 0;

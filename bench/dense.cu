@@ -3,10 +3,11 @@
 
      dense [-o FILE.jsonl] [-m MS] [-p double|float] [N...]
 
-   For each size, by default 32, 64, ... 16384, a lower triangle of seeded values in which the diagonal outweighs its row, column after column on the
-   device. As in measure.cuh: medians of as many solves as fit into MS milliseconds (at least 5, at most 200), errors the largest componentwise backward
-   error, "values" the time from an array on the device to where a solve could start. cuBLAS solves in place: b is put into x before the time starts.
-   One JSON object a line is appended to FILE. Exit status 1 where an error of ours is over the bound or bits differ.
+   For each size, by default 32, 64, ... 16384, a lower triangle of seeded values in which the diagonal outweighs its
+   row, column after column on the device. As in measure.cuh: medians of as many solves as fit into MS milliseconds (at
+   least 5, at most 200), errors the largest componentwise backward error, "values" the time from an array on the device
+   to where a solve could start. cuBLAS solves in place: b is put into x before the time starts. One JSON object a line
+   is appended to FILE. Exit status 1 where an error of ours is over the bound or bits differ.
 */
 #include <cublas_v2.h>
 #include "papers/dense/dense.h"
@@ -63,7 +64,8 @@ template <class T> struct Problem {
   DeviceArray<double> errors;
   double              cpu_ms = -1, cublas_ms = -1;
 
-  explicit Problem(int n_) : n(n_), L((size_t)n_ * n_), b(RightHandSide<T>(n_).data(), (size_t)n_), x((size_t)n_), errors((size_t)n_)
+  explicit Problem(int n_)
+      : n(n_), L((size_t)n_ * n_), b(RightHandSide<T>(n_).data(), (size_t)n_), x((size_t)n_), errors((size_t)n_)
   {
     Fill<<<(n + 127) / 128, 128>>>(n, L.p);
     Cuda(cudaDeviceSynchronize(), "values");
@@ -74,7 +76,7 @@ template <class T> struct Problem {
     DeviceArray<T> y(solution.data(), solution.size());
 
     Backward<<<(n + 127) / 128, 128>>>(n, L.p, b.p, y.p, errors.p);
-    const std::vector<double> e = errors.Fetch("errors");
+    const std::vector<double> e     = errors.Fetch("errors");
     double                    worst = 0;
     for (double v : e) worst = v <= worst ? worst : v; /* a NaN stays */
     return worst;
@@ -99,23 +101,37 @@ template <class T> struct Problem {
   }
 };
 
-template <class T> static void Tell(const Problem<T> &p, const char *name, int block, int launches, const char *solved, const Result &r, Options &o)
+template <class T> static void Tell(const Problem<T> &p, const char *name, int block, int launches, const char *solved,
+                                    const Result &r, Options &o)
 {
   const double bound = (sizeof(T) == 4 ? 1e-6 : 1e-15) * (4 + p.n / 16.);
-  const bool   ours  = strcmp(name, "cublas") != 0, ok = !r.failure[0] && r.error <= bound && (r.same_bits || !ours);
+  const bool   ours = strcmp(name, "cublas") != 0, ok = !r.failure[0] && r.error <= bound && (r.same_bits || !ours);
 
   if (ours && !ok) o.bad++;
-  printf("%6d %-9s block %5d%s %9.4f ms (graph %.4f) %7.2fx cuBLAS %7.2fx CPU, values %9.4f ms, error %.1e%s%s%s %s\n", p.n, name, block, launches ? " launches" : "         ", r.ms, r.graph_ms, p.cublas_ms / r.ms, p.cpu_ms / r.ms, r.analysis_ms, r.error, r.same_bits ? "" : " BITS DIFFER", ok || !ours ? "" : " WRONG",
+  printf("%6d %-9s block %5d%s %9.4f ms (graph %.4f) %7.2fx cuBLAS %7.2fx CPU, values %9.4f ms, error %.1e%s%s%s %s\n",
+         p.n, name, block, launches ? " launches" : "         ", r.ms, r.graph_ms, p.cublas_ms / r.ms, p.cpu_ms / r.ms,
+         r.analysis_ms, r.error, r.same_bits ? "" : " BITS DIFFER", ok || !ours ? "" : " WRONG",
          *solved && strcmp(solved, name) ? " solved as simple" : "", r.failure);
   fflush(stdout);
   if (!o.json) return;
-  fprintf(o.json, "{\"rows\": %d, \"precision\": \"%s\", \"form\": \"%s\", \"block\": %d, \"launches\": %s, \"solved\": \"%s\", \"ms\": %.6g, \"graph_ms\": %.6g, \"solves\": %d, \"values_ms\": %.6g, \"cublas_ms\": %.6g, \"cpu_ms\": %.6g, \"bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"failure\": \"%s\", \"ok\": %s}\n", p.n, sizeof(T) == 4 ? "float" : "double", name, block,
-          launches ? "true" : "false", solved, r.ms, r.graph_ms, r.solves, r.analysis_ms, p.cublas_ms, p.cpu_ms, r.bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.failure, ok ? "true" : "false");
+  fprintf(o.json,
+          "{\"rows\": %d, \"precision\": \"%s\", \"form\": \"%s\", \"block\": %d, \"launches\": %s, \"solved\": "
+          "\"%s\", \"ms\": %.6g, \"graph_ms\": %.6g, \"solves\": %d, \"values_ms\": %.6g, \"cublas_ms\": %.6g, "
+          "\"cpu_ms\": %.6g, \"bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"failure\": \"%s\", \"ok\": %s}\n",
+          p.n, sizeof(T) == 4 ? "float" : "double", name, block, launches ? "true" : "false", solved, r.ms, r.graph_ms,
+          r.solves, r.analysis_ms, p.cublas_ms, p.cpu_ms, r.bytes, std::isfinite(r.error) ? r.error : -1,
+          r.same_bits ? "true" : "false", r.failure, ok ? "true" : "false");
   fflush(o.json);
 }
 
-static cublasStatus_t Trsv(cublasHandle_t h, int n, const double *L, double *x) { return cublasDtrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1); }
-static cublasStatus_t Trsv(cublasHandle_t h, int n, const float *L, float *x) { return cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1); }
+static cublasStatus_t Trsv(cublasHandle_t h, int n, const double *L, double *x)
+{
+  return cublasDtrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1);
+}
+static cublasStatus_t Trsv(cublasHandle_t h, int n, const float *L, float *x)
+{
+  return cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1);
+}
 
 template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Options &o)
 {
@@ -127,7 +143,10 @@ template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Opti
       if (cublasSetStream(handle, s) || Trsv(handle, p.n, p.L.p, p.x.p)) return TrsvFail(TRSV_ERR_DEVICE, "cublasTrsv");
       return TRSV_SUCCESS;
     },
-    [&](const std::vector<T> &x) { return p.Error(x); }, [&](cudaStream_t s) { Cuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync"); });
+    [&](const std::vector<T> &x) { return p.Error(x); },
+    [&](cudaStream_t s) {
+      Cuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync");
+    });
   r.analysis_ms = 0;
   p.cublas_ms   = r.ms;
   Tell(p, "cublas", 0, 0, "", r, o);
@@ -142,11 +161,15 @@ template <class T> static void Ours(Problem<T> &p, TrsvDenseForm form, int block
   const TrsvPrecision      precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
 
   TrsvError e = TrsvDenseCreate(p.n, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, &settings, &dense);
-  if (!e) e = MeasureAnalysis(&r.analysis_ms, true, [&] { return TrsvDenseSetValues(dense, p.L.p, p.n, nullptr); }, [] { });
+  if (!e)
+    e = MeasureAnalysis(
+      &r.analysis_ms, true, [&] { return TrsvDenseSetValues(dense, p.L.p, p.n, nullptr); }, [] {});
   if (e) snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
   else {
     r.bytes = TrsvDenseBytes(dense);
-    MeasureSolves(r, p.x, o.budget, [&](cudaStream_t s) { return TrsvDenseSolve(dense, p.b.p, p.x.p, s); }, [&](const std::vector<T> &x) { return p.Error(x); });
+    MeasureSolves(
+      r, p.x, o.budget, [&](cudaStream_t s) { return TrsvDenseSolve(dense, p.b.p, p.x.p, s); },
+      [&](const std::vector<T> &x) { return p.Error(x); });
   }
   Tell(p, names[form], dense ? TrsvDenseBlock(dense) : 0, launches, dense ? names[TrsvDenseSolves(dense)] : "", r, o);
   TrsvDenseDestroy(&dense);

@@ -1,6 +1,7 @@
 /*
-   Families of matrices that practice has and the collection of real ones lacks, family:NAME: structures at which a prediction fitted to real ones may fail.
-   The table, last, tells what each stands for. All have a symmetric pattern and a full diagonal, and chance begins from the same seed in each.
+   Families of matrices that practice has and the collection of real ones lacks, family:NAME: structures at which a
+   prediction fitted to real ones may fail. The table, last, tells what each stands for. All have a symmetric pattern
+   and a full diagonal, and chance begins from the same seed in each.
 */
 #include "entries.h"
 #include <stdio.h>
@@ -9,9 +10,7 @@
 
 typedef unsigned long long Seed;
 
-enum {
-  SEED = 7
-};
+enum { SEED = 7 };
 
 static int Below(Seed *seed, int n) { return (int)(RandomUniform(seed) * n); }
 static int AtLeast0(int i) { return i > 0 ? i : 0; }
@@ -28,7 +27,8 @@ static int Tridiagonals(const int *of, Entries *e)
   const int systems = of[0], rows = of[1], interleaved = of[2];
 
   for (int s = 0; s < systems; s++)
-    for (int i = 1; i < rows; i++) AddBoth(e, interleaved ? i * systems + s : s * rows + i, interleaved ? (i - 1) * systems + s : s * rows + i - 1);
+    for (int i = 1; i < rows; i++)
+      AddBoth(e, interleaved ? i * systems + s : s * rows + i, interleaved ? (i - 1) * systems + s : s * rows + i - 1);
   return systems * rows;
 }
 
@@ -107,7 +107,8 @@ static int Tree(const int *of, Entries *e)
   return n;
 }
 
-/* Points of the unit square in any order; neighbors are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid of almost n. */
+/* Points of the unit square in any order; neighbors are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid
+ * of almost n. */
 static int Geometric(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -116,7 +117,8 @@ static int Geometric(const int *of, Entries *e)
 
   while ((side + 1) * (side + 1) <= n) side++;
   double *x = Grow(NULL, sizeof(double) * (size_t)n), *y = Grow(NULL, sizeof(double) * (size_t)n);
-  int    *last = Grow(NULL, sizeof(int) * (size_t)(side * side)), *before = Grow(NULL, sizeof(int) * (size_t)n); /* of the points in a cell */
+  int    *last = Grow(NULL, sizeof(int) * (size_t)(side * side)),
+      *before  = Grow(NULL, sizeof(int) * (size_t)n); /* of the points in a cell */
 
   for (int c = 0; c < side * side; c++) last[c] = -1;
   for (int i = 0; i < n; i++) {
@@ -138,7 +140,8 @@ static int Geometric(const int *of, Entries *e)
   return n;
 }
 
-/* Barabasi and Albert: each row is joined to some before it, three times of four to an end of an entry, so that those with many get more. */
+/* Barabasi and Albert: each row is joined to some before it, three times of four to an end of an entry, so that those
+ * with many get more. */
 static int Preferential(const int *of, Entries *e)
 {
   int *to   = Grow(NULL, sizeof(int) * (size_t)of[1]);
@@ -174,7 +177,8 @@ static int SmallWorld(const int *of, Entries *e)
   return of[0];
 }
 
-/* One to four neighbors near by, a source among the first nodes for one of fifty, and in the middle ten rails that go everywhere. */
+/* One to four neighbors near by, a source among the first nodes for one of fifty, and in the middle ten rails that go
+ * everywhere. */
 static int Circuit(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -193,7 +197,7 @@ static int Circuit(const int *of, Entries *e)
 static int SaddlePoint(const int *of, Entries *e)
 {
   const int variables = of[0], constraints = of[1];
-  Seed      seed      = SEED;
+  Seed      seed = SEED;
 
   for (int i = variables; i < variables + constraints; i++)
     for (int k = 0; k < 4; k++) AddBoth(e, i, Below(&seed, variables));
@@ -299,49 +303,58 @@ static const struct {
   int *(*order)(const Matrix *); /* NULL: as it is made */
   int of[5];
 } families[] = {
-  {"tridiag_batch",  Tridiagonals, NULL,         {2000, 500, 0}},         /* line relaxation, splines, cables: many small systems in one */
-  {"tridiag_inter",  Tridiagonals, NULL,         {2000, 500, 1}},         /* the same as batched solvers store them: neighbors are 2000 rows apart */
-  {"tridiag_one",    Tridiagonals, NULL,         {1, 200000}},            /* one line: nothing is parallel */
-  {"grid_8_8_4000",  Star,         NULL,         {8, 8, 4000, 1, 1}},     /* a duct */
-  {"grid_4_100000",  Star,         NULL,         {4, 100000, 1, 1, 1}},   /* a pipe */
-  {"grid_50_20000",  Star,         NULL,         {50, 20000, 1, 1, 1}},   /* a boundary layer, numbered across */
-  {"grid_20000_50",  Star,         NULL,         {20000, 50, 1, 1, 1}},   /* the same, numbered along */
-  {"grid13_400",     Star,         NULL,         {400, 400, 1, 1, 2}},    /* differences of fourth order in a plane */
-  {"fem3_24",        Box,          NULL,         {24, 24, 24, 3}},        /* elasticity: trilinear elements, three displacements a node */
-  {"fem2_200",       Box,          NULL,         {200, 200, 1, 2}},       /* the same in a plane */
-  {"grid500_random", Star,         Shuffled,     {500, 500, 1, 1, 1}},    /* a mesh whose nodes were numbered by no rule */
-  {"grid300_nd",     Star,         Dissection,   {300, 300, 1, 1, 1}},    /* a grid as direct solvers order it */
-  {"grid500x9_nd",   Box,          Dissection,   {500, 500, 1, 1}},       /* the same of nine points */
-  {"rgg_random",     Geometric,    NULL,         {100000}},               /* an unstructured mesh, or sensors, in the order in which they came */
-  {"rgg_rcm",        Geometric,    CuthillMcKee, {100000}},               /* the same in the order of finite element codes */
-  {"ba_100k",        Preferential, NULL,         {100000, 5}},            /* the web, citations: hubs first */
-  {"ba_100k_rev",    Preferential, Backwards,    {100000, 5}},            /* hubs last */
-  {"smallworld",     SmallWorld,   NULL,         {100000}},               /* social and power networks: a ring with short cuts */
-  {"arrow_last",     Arrow,        NULL,         {100000, 20, 0}},        /* few global unknowns, bordered systems */
-  {"arrow_first",    Arrow,        NULL,         {100000, 20, 1}},        /* the same, numbered first */
-  {"blocks32",       Blocks,       NULL,         {3000, 32}},             /* block Jacobi, reactions in cells, discontinuous elements */
-  {"blocks100",      Blocks,       NULL,         {300, 100}},             /* the same of many species or of high order */
-  {"circuit",        Circuit,      NULL,         {200000}},               /* circuits with supply rails */
-  {"kkt",            SaddlePoint,  NULL,         {60000, 40000}},         /* optimization with constraints */
-  {"chain_far",      FarChain,     NULL,         {100000}},               /* a recurrence that also looks far back */
-  {"tree",           Tree,         NULL,         {17}},                   /* river networks, multibody systems, elimination trees */
-  {"steps",          Steps,        NULL,         {100, 2000, 5}},         /* all time steps at once; layers of a network */
-  {"chain_in_diag",  SparseChain,  NULL,         {1000000, 20000, 40}},   /* a long chain that is hidden among rows of nothing but the diagonal */
-  {"lattice4_20",    Star,         NULL,         {20, 20, 20, 20, 1}},    /* a lattice of four dimensions */
-  {"band_random",    ByChance,     NULL,         {50000, 25, 1000}},      /* within a band, as after some reordering */
-  {"band_wide",      ByChance,     NULL,         {100000, 3, 10000}},     /* the same, wide and nearly empty */
-  {"rand60",         ByChance,     NULL,         {30000, 60, 0}},         /* no structure, many entries */
-  {"band200",        FullBand,     NULL,         {5000, 200}},            /* a full band, as factors with fill have it */
-  {"fem3_50",        Box,          NULL,         {50, 50, 50, 3}},        /* from here on in sizes that fill a GPU, and its caches */
-  {"fem2_700",       Box,          NULL,         {700, 700, 1, 2}},
-  {"grid7_200",      Star,         NULL,         {200, 200, 200, 1, 1}},  /* 8 million rows */
-  {"grid27_120",     Box,          NULL,         {120, 120, 120, 1}},     /* 44 million entries */
-  {"grid27_80_rand", Box,          Shuffled,     {80, 80, 80, 1}},
-  {"grid100_random", Star,         Shuffled,     {100, 100, 100, 1, 1}},
-  {"grid1000_nd",    Star,         Dissection,   {1000, 1000, 1, 1, 1}},
-  {"rgg_rcm_1m",     Geometric,    CuthillMcKee, {1000000}},
-  {"kkt_1m",         SaddlePoint,  NULL,         {600000, 400000}},
-  {"lattice4_32",    Star,         NULL,         {32, 32, 32, 32, 1}},
+  {"tridiag_batch",
+   Tridiagonals,
+   NULL,
+   {2000, 500, 0}}, /* line relaxation, splines, cables: many small systems in one */
+  {"tridiag_inter",
+   Tridiagonals,
+   NULL,
+   {2000, 500, 1}}, /* the same as batched solvers store them: neighbors are 2000 rows apart */
+  {"tridiag_one", Tridiagonals, NULL, {1, 200000}},    /* one line: nothing is parallel */
+  {"grid_8_8_4000", Star, NULL, {8, 8, 4000, 1, 1}},   /* a duct */
+  {"grid_4_100000", Star, NULL, {4, 100000, 1, 1, 1}}, /* a pipe */
+  {"grid_50_20000", Star, NULL, {50, 20000, 1, 1, 1}}, /* a boundary layer, numbered across */
+  {"grid_20000_50", Star, NULL, {20000, 50, 1, 1, 1}}, /* the same, numbered along */
+  {"grid13_400", Star, NULL, {400, 400, 1, 1, 2}},     /* differences of fourth order in a plane */
+  {"fem3_24", Box, NULL, {24, 24, 24, 3}},             /* elasticity: trilinear elements, three displacements a node */
+  {"fem2_200", Box, NULL, {200, 200, 1, 2}},           /* the same in a plane */
+  {"grid500_random", Star, Shuffled, {500, 500, 1, 1, 1}}, /* a mesh whose nodes were numbered by no rule */
+  {"grid300_nd", Star, Dissection, {300, 300, 1, 1, 1}},   /* a grid as direct solvers order it */
+  {"grid500x9_nd", Box, Dissection, {500, 500, 1, 1}},     /* the same of nine points */
+  {"rgg_random", Geometric, NULL, {100000}}, /* an unstructured mesh, or sensors, in the order in which they came */
+  {"rgg_rcm", Geometric, CuthillMcKee, {100000}},        /* the same in the order of finite element codes */
+  {"ba_100k", Preferential, NULL, {100000, 5}},          /* the web, citations: hubs first */
+  {"ba_100k_rev", Preferential, Backwards, {100000, 5}}, /* hubs last */
+  {"smallworld", SmallWorld, NULL, {100000}},            /* social and power networks: a ring with short cuts */
+  {"arrow_last", Arrow, NULL, {100000, 20, 0}},          /* few global unknowns, bordered systems */
+  {"arrow_first", Arrow, NULL, {100000, 20, 1}},         /* the same, numbered first */
+  {"blocks32", Blocks, NULL, {3000, 32}},                /* block Jacobi, reactions in cells, discontinuous elements */
+  {"blocks100", Blocks, NULL, {300, 100}},               /* the same of many species or of high order */
+  {"circuit", Circuit, NULL, {200000}},                  /* circuits with supply rails */
+  {"kkt", SaddlePoint, NULL, {60000, 40000}},            /* optimization with constraints */
+  {"chain_far", FarChain, NULL, {100000}},               /* a recurrence that also looks far back */
+  {"tree", Tree, NULL, {17}},                            /* river networks, multibody systems, elimination trees */
+  {"steps", Steps, NULL, {100, 2000, 5}},                /* all time steps at once; layers of a network */
+  {"chain_in_diag",
+   SparseChain,
+   NULL,
+   {1000000, 20000, 40}}, /* a long chain that is hidden among rows of nothing but the diagonal */
+  {"lattice4_20", Star, NULL, {20, 20, 20, 20, 1}},   /* a lattice of four dimensions */
+  {"band_random", ByChance, NULL, {50000, 25, 1000}}, /* within a band, as after some reordering */
+  {"band_wide", ByChance, NULL, {100000, 3, 10000}},  /* the same, wide and nearly empty */
+  {"rand60", ByChance, NULL, {30000, 60, 0}},         /* no structure, many entries */
+  {"band200", FullBand, NULL, {5000, 200}},           /* a full band, as factors with fill have it */
+  {"fem3_50", Box, NULL, {50, 50, 50, 3}},            /* from here on in sizes that fill a GPU, and its caches */
+  {"fem2_700", Box, NULL, {700, 700, 1, 2}},
+  {"grid7_200", Star, NULL, {200, 200, 200, 1, 1}}, /* 8 million rows */
+  {"grid27_120", Box, NULL, {120, 120, 120, 1}},    /* 44 million entries */
+  {"grid27_80_rand", Box, Shuffled, {80, 80, 80, 1}},
+  {"grid100_random", Star, Shuffled, {100, 100, 100, 1, 1}},
+  {"grid1000_nd", Star, Dissection, {1000, 1000, 1, 1, 1}},
+  {"rgg_rcm_1m", Geometric, CuthillMcKee, {1000000}},
+  {"kkt_1m", SaddlePoint, NULL, {600000, 400000}},
+  {"lattice4_32", Star, NULL, {32, 32, 32, 32, 1}},
 };
 
 const char *FamilyName(int k) { return k < (int)(sizeof(families) / sizeof(families[0])) ? families[k].name : NULL; }

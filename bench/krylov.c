@@ -6,10 +6,9 @@ static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the 
 
 /*
    Systems as in solutions.c: b = ones, rtol 1e-8. CG for symmetric matrices (a file's weighted Laplacian), BiCGStab for
-   others in their own values. For each preconditioner and norm both types have a KSP with the same settings; the set-up and
-   one solve are not counted; then they take turns. A time is the host's, from an idle GPU to an idle GPU. The answer is
-   checked by the true residual.
-   The plugin is loaded by -dll_append.
+   others in their own values. For each preconditioner and norm both types have a KSP with the same settings; the set-up
+   and one solve are not counted; then they take turns. A time is the host's, from an idle GPU to an idle GPU. The
+   answer is checked by the true residual. The plugin is loaded by -dll_append.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -17,15 +16,12 @@ static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the 
 static const struct {
   const char *name, *pc, *ordering;
 } ways[] = {
-  {"jacobi",     PCJACOBI,    NULL        },
-  {"natural",    "sptrsvgpu", "natural"   },
+  {"jacobi", PCJACOBI, NULL},
+  {"natural", "sptrsvgpu", "natural"},
   {"multicolor", "sptrsvgpu", "multicolor"},
 };
 
-enum {
-  WAYS      = PETSC_STATIC_ARRAY_LENGTH(ways),
-  RUNS_MOST = 31
-};
+enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), RUNS_MOST = 31 };
 
 typedef struct {
   FILE     *out;
@@ -113,17 +109,19 @@ static PetscErrorCode Compare(const Asked *asked, Mat A, const char name[], Pets
   }
   PetscCall(VecDestroy(&b));
   const double petsc = (double)s[0].ms[asked->runs / 2], ours = (double)s[1].ms[asked->runs / 2];
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name, ways[way].name,
-                        KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
+  PetscCall(PetscPrintf(
+    PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name,
+    ways[way].name, KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
   if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
   (void)fprintf(asked->out, /* PETSc's would write 3. for 3 */
-                "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", \"runs\": %ld, "
+                "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", "
+                "\"runs\": %ld, "
                 "\"petsc_iterations\": %ld, \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, \"petsc_reason\": \"%s\", "
                 "\"iterations\": %ld, \"ms\": %.6g, \"residual\": %.3g, \"reason\": \"%s\"}\n",
-                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)asked->runs, (long)s[0].iterations,
-                petsc, PetscIsNanReal(s[0].residual) ? -1. : (double)s[0].residual, KSPConvergedReasons[s[0].reason],
-                (long)s[1].iterations, ours, PetscIsNanReal(s[1].residual) ? -1. : (double)s[1].residual,
-                KSPConvergedReasons[s[1].reason]);
+                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)asked->runs,
+                (long)s[0].iterations, petsc, PetscIsNanReal(s[0].residual) ? -1. : (double)s[0].residual,
+                KSPConvergedReasons[s[0].reason], (long)s[1].iterations, ours,
+                PetscIsNanReal(s[1].residual) ? -1. : (double)s[1].residual, KSPConvergedReasons[s[1].reason]);
   (void)fflush(asked->out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,15 +163,16 @@ static PetscErrorCode File(const Asked *asked, const char file[])
 
 int main(int argc, char **args)
 {
-  char     *files[256], output[PETSC_MAX_PATH_LEN] = "";
-  PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
-  Asked     asked = {NULL, 7, (PetscBool)!PetscDefined(HAVE_CUDA)};
+  char    *files[256], output[PETSC_MAX_PATH_LEN] = "";
+  PetscInt count = PETSC_STATIC_ARRAY_LENGTH(files);
+  Asked    asked = {NULL, 7, (PetscBool)!PetscDefined(HAVE_CUDA)};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
-  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-runs: 1 to %d", RUNS_MOST);
+  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-runs: 1 to %d",
+             RUNS_MOST);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), NULL));
   if (*output) {

@@ -44,7 +44,8 @@ void Add(Entries *e, long row, long column, double value)
 /* Sorts by two counting sorts, by column and then by row. */
 void FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
 {
-  int *at = Grow(NULL, sizeof(int) * ((size_t)(rows > cols ? rows : cols) + 2)), *by_column = Grow(NULL, sizeof(int) * (size_t)(e->count + 1));
+  int *at        = Grow(NULL, sizeof(int) * ((size_t)(rows > cols ? rows : cols) + 2)),
+      *by_column = Grow(NULL, sizeof(int) * (size_t)(e->count + 1));
   int *sorted = Grow(NULL, sizeof(int) * (size_t)(e->count + 1)), n = 0;
 
   memset(M, 0, sizeof(*M));
@@ -60,7 +61,8 @@ void FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
   memset(at, 0, sizeof(int) * ((size_t)rows + 2));
   for (long k = 0; k < e->count; k++) at[e->row[k] + 1]++;
   for (int i = 0; i < rows; i++) at[i + 1] += at[i];
-  for (long k = 0; k < e->count; k++) sorted[at[e->row[by_column[k]]]++] = by_column[k]; /* at[i] is now the end of row i */
+  for (long k = 0; k < e->count; k++)
+    sorted[at[e->row[by_column[k]]]++] = by_column[k]; /* at[i] is now the end of row i */
   for (int i = 0, k = 0; i < rows; i++) {
     M->offsets[i] = n;
     for (; k < at[i]; k++) {
@@ -97,14 +99,20 @@ static int Read(const char *file, Matrix *M)
   long    m, n, nz, k = 0;
   FILE   *f;
 
-  if (strchr(file, '\'') || snprintf(command, sizeof(command), "%s '%s'", EndsWith(file, ".gz") ? "gzip -dc" : EndsWith(file, ".xz") ? "xz -dc" : "cat", file) >= (int)sizeof(command)) return -1;
+  if (strchr(file, '\'') || snprintf(command, sizeof(command), "%s '%s'",
+                                     EndsWith(file, ".gz")   ? "gzip -dc"
+                                     : EndsWith(file, ".xz") ? "xz -dc"
+                                                             : "cat",
+                                     file) >= (int)sizeof(command))
+    return -1;
   f = popen(command, "r");
   if (!f || !fgets(line, sizeof(line), f) || strncmp(line, "%%MatrixMarket matrix coordinate", 32)) {
     fprintf(stderr, "%s: not a Matrix Market file of coordinates\n", file);
     if (f) (void)pclose(f);
     return -1;
   }
-  const int pattern = strstr(line, "pattern") != NULL, skew = strstr(line, "skew") != NULL, symmetric = skew || strstr(line, "symmetric") || strstr(line, "hermitian");
+  const int pattern = strstr(line, "pattern") != NULL, skew = strstr(line, "skew") != NULL,
+            symmetric = skew || strstr(line, "symmetric") || strstr(line, "hermitian");
 
   do {
     if (!fgets(line, sizeof(line), f)) break;
@@ -151,7 +159,8 @@ int AddBox(Entries *e, const int side[3], int unknowns)
 
   for (int i = 0; i < n; i++)
     for (int d = 0; d < 14; d++) { /* the neighbors that come before, and the point itself */
-      const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1, z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
+      const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1,
+                z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
 
       if (x < 0 || x >= side[0] || y < 0 || y >= side[1] || z < 0) continue;
       for (int a = 0; a < unknowns; a++)
@@ -212,7 +221,8 @@ void Reorder(const int *place, Matrix *M)
   const int rows = M->rows, valued = M->values != NULL;
 
   for (int i = 0; i < rows; i++)
-    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) Add(&e, place[i], place[M->columns[k]], valued ? M->values[k] : 0);
+    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++)
+      Add(&e, place[i], place[M->columns[k]], valued ? M->values[k] : 0);
   MatrixFree(M);
   FromEntries(rows, rows, valued, &e, M);
 }
@@ -291,7 +301,8 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
     }
   }
   T->offsets[M->rows] = n;
-  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
+  T->matrix =
+    (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   return 0;
 }
 

@@ -38,8 +38,8 @@ void MatrixFree(Matrix *);
 
 const char *FamilyName(int k); /* NULL past the last; families.c */
 
-/* The triangle of the pattern with a full diagonal and seeded values, in which the diagonal outweighs its row; or, own, that of the
-   matrix itself: -1 where it has no values or its diagonal is not complete. The matrix is square. */
+/* The triangle of the pattern with a full diagonal and seeded values, in which the diagonal outweighs its row; or, own,
+   that of the matrix itself: -1 where it has no values or its diagonal is not complete. The matrix is square. */
 int  TriangleMake(const Matrix *, TrsvTriangle, int own, Triangle *);
 void TriangleFree(Triangle *);
 

@@ -1,10 +1,11 @@
 /*
    measure.cuh: how a solve is timed and checked, for bench.cu.
 
-   A solve's time is the median of many, each between two events, into an x that was poisoned right before in the same stream: so the device is
-   not idle when the solve is launched, as it is not in a Krylov method. Whatever a solve has to reset is part of it. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|)
-   of the first and the last. The analysis starts from a pattern and values on the device, and ends when a solve could start; the median of
-   three, host's clock.
+   A solve's time is the median of many, each between two events, into an x that was poisoned right before in the same
+   stream: so the device is not idle when the solve is launched, as it is not in a Krylov method. Whatever a solve has
+   to reset is part of it. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|) of the
+   first and the last. The analysis starts from a pattern and values on the device, and ends when a solve could start;
+   the median of three, host's clock.
 */
 #ifndef MEASURE_CUH
 #define MEASURE_CUH
@@ -45,10 +46,13 @@ template <class T> struct DeviceArray {
   size_t n;
 
   explicit DeviceArray(size_t n_) : n(n_) { Cuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
-  DeviceArray(const T *from, size_t n_) : DeviceArray(n_) { Cuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy"); }
+  DeviceArray(const T *from, size_t n_) : DeviceArray(n_)
+  {
+    Cuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
   DeviceArray(const DeviceArray &) = delete;
   ~DeviceArray() { cudaFree(p); }
-  void           Poison(cudaStream_t stream) { Cuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
+  void Poison(cudaStream_t stream) { Cuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
   std::vector<T> Fetch(const char *what) const
   {
     std::vector<T> v(n);
@@ -60,14 +64,14 @@ template <class T> struct DeviceArray {
 
 /* Scalars: double, float, std::complex of either. A complex number is a real one times a phase by chance. */
 template <class T> struct Scalar {
-  typedef double wide;
+  typedef double                 wide;
   static constexpr TrsvPrecision precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
 
   static T    Make(double v, unsigned long long *) { return (T)v; }
   static bool Finite(T v) { return std::isfinite(v); }
 };
 template <class R> struct Scalar<std::complex<R>> {
-  typedef std::complex<double> wide;
+  typedef std::complex<double>   wide;
   static constexpr TrsvPrecision precision = sizeof(R) == 4 ? TRSV_COMPLEX_FLOAT : TRSV_COMPLEX_DOUBLE;
 
   static std::complex<R> Make(double v, unsigned long long *seed)
@@ -94,18 +98,21 @@ template <class T> struct Case {
   DeviceArray<int> offsets, columns;
   DeviceArray<T>   device_values;
 
-  explicit Case(const Triangle &t_) : t(t_), host(t.matrix), device(t.matrix), values(Scalars<T>(t.values, (size_t)t.offsets[t.matrix.rows])), offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()), device_values(values.data(), values.size())
+  explicit Case(const Triangle &t_)
+      : t(t_), host(t.matrix), device(t.matrix), values(Scalars<T>(t.values, (size_t)t.offsets[t.matrix.rows])),
+        offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()),
+        device_values(values.data(), values.size())
   {
     host.precision = device.precision = Scalar<T>::precision;
-    device.offsets = offsets.p;
-    device.columns = columns.p;
-    device.memory  = TRSV_DEVICE;
+    device.offsets                    = offsets.p;
+    device.columns                    = columns.p;
+    device.memory                     = TRSV_DEVICE;
   }
 
   double Error(const std::vector<T> &b, const std::vector<T> &x) const
   {
     typedef typename Scalar<T>::wide Wide;
-    double worst = 0;
+    double                           worst = 0;
 
     for (int i = 0; i < host.rows; i++) {
       Wide   r     = (Wide)b[i];
@@ -129,7 +136,9 @@ template <class T> struct Case {
     TrsvPlan     *plan = nullptr;
     double        best = INFINITY;
 
-    if (TrsvAnalyze(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
+    if (TrsvAnalyze(&host, &analysis) ||
+        TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) ||
+        TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
       exit(2);
     }
@@ -160,12 +169,12 @@ template <class T> static std::vector<T> RightHandSide(int rows)
 
 struct Result {
   unsigned long long hash = 0; /* of the first solution */
-  double ms = -1, graph_ms = -1, analysis_ms = -1, error = NAN;
-  size_t bytes     = 0;
-  int    solves    = 0; /* timed */
-  bool   same_bits = true;
-  bool   refused   = false; /* the algorithm does not do this matrix; failure says why */
-  char   failure[256] = "";
+  double             ms = -1, graph_ms = -1, analysis_ms = -1, error = NAN;
+  size_t             bytes        = 0;
+  int                solves       = 0; /* timed */
+  bool               same_bits    = true;
+  bool               refused      = false; /* the algorithm does not do this matrix; failure says why */
+  char               failure[256] = "";
 };
 
 /* Keeps a stream busy for long enough to queue a solve behind it. */
@@ -178,7 +187,8 @@ static __global__ void Delay()
   while (now - start < 30000);
 }
 
-/* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while everything is warmed up. */
+/* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while
+ * everything is warmed up. */
 static bool profiled;
 
 /* FNV-1a of the bytes of a solution, to compare builds with */
@@ -190,8 +200,10 @@ template <class T> static unsigned long long Hash(const std::vector<T> &x)
   return h;
 }
 
-/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each, untimed. */
-template <class T, class Solve, class Check, class Prepare> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
+/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each,
+ * untimed. */
+template <class T, class Solve, class Check, class Prepare>
+static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
 {
   std::vector<double> times, replays;
   cudaEvent_t         start, end;
@@ -212,7 +224,8 @@ template <class T, class Solve, class Check, class Prepare> static void MeasureS
     float ms;
 
     prepare(stream);
-    Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is timed, but the solve */
+    Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is
+                                     timed, but the solve */
     cudaEventRecord(start, stream);
     const bool bad = run();
     cudaEventRecord(end, stream);
@@ -229,7 +242,7 @@ template <class T, class Solve, class Check, class Prepare> static void MeasureS
   if (profiled) cudaProfilerStop();
   if (!solved) return;
   const std::vector<T> first = x.Fetch("a solve");
-  auto                 same  = [&] { return !memcmp(x.Fetch("a solve").data(), first.data(), sizeof(T) * first.size()); };
+  auto same = [&] { return !memcmp(x.Fetch("a solve").data(), first.data(), sizeof(T) * first.size()); };
 
   r.error = check(first);
   r.hash  = Hash(first);
@@ -244,7 +257,7 @@ template <class T, class Solve, class Check, class Prepare> static void MeasureS
 
   /* the same in a graph */
   Cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  const bool      bad      = plain();
+  const bool        bad      = plain();
   const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
   if (bad || captured != cudaSuccess) {
     (void)cudaGetLastError();
@@ -271,7 +284,8 @@ template <class T, class Solve, class Check, class Prepare> static void MeasureS
 }
 
 /* The same for a solve that needs nothing to be there in x: it is poisoned. */
-template <class T, class Solve, class Check> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
+template <class T, class Solve, class Check>
+static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
 {
   MeasureSolves(r, x, budget, solve, check, [&](cudaStream_t stream) { x.Poison(stream); });
 }

@@ -1,11 +1,13 @@
-static char help[] = "What an ordering costs in iterations and saves in level sets: PETSc's own ILU(0) and ICC(0) on the host, natural and bmc.\n\
+static char help[] =
+  "What an ordering costs in iterations and saves in level sets: PETSc's own ILU(0) and ICC(0) on the host, natural and bmc.\n\
   -f <file>      : a matrix from a Matrix Market file\n\
   -grid <2 or 3> : or a 5-point plane of 300^2, a 7-point space of 48^3\n\
   -o <file>      : one object a line is added to it\n\n";
 
 /*
-   The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted Laplacian of the pattern
-   with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The plugin is loaded by -dll_append.
+   The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted
+   Laplacian of the pattern with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The
+   plugin is loaded by -dll_append.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -35,7 +37,8 @@ static PetscErrorCode CountLevels(Mat A, IS order, PetscInt *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Measure(FILE *out, Mat A, const char name[], const char values[], PetscBool symmetric, PCType type, const char ordering[], PetscInt *iterations)
+static PetscErrorCode Measure(FILE *out, Mat A, const char name[], const char values[], PetscBool symmetric,
+                              PCType type, const char ordering[], PetscInt *iterations)
 {
   KSP                ksp;
   PC                 pc;
@@ -70,8 +73,13 @@ static PetscErrorCode Measure(FILE *out, Mat A, const char name[], const char va
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, out, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"pc\": \"%s\", \"ordering\": \"%s\", \"levels\": %" PetscInt_FMT ", \"iterations\": %" PetscInt_FMT ", \"converged\": %s, \"ordering_ms\": %.2f}\n", name, n, info.nz_used, values, symmetric ? "cg" : "gmres", type, jacobi ? "none" : ordering, levels, *iterations,
-                         reason > 0 ? "true" : "false", 1e3 * (end - start)));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, out,
+                         "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT
+                         ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"pc\": \"%s\", \"ordering\": \"%s\", "
+                         "\"levels\": %" PetscInt_FMT ", \"iterations\": %" PetscInt_FMT
+                         ", \"converged\": %s, \"ordering_ms\": %.2f}\n",
+                         name, n, info.nz_used, values, symmetric ? "cg" : "gmres", type, jacobi ? "none" : ordering,
+                         levels, *iterations, reason > 0 ? "true" : "false", 1e3 * (end - start)));
   if (reason < 0) *iterations = -1;
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
@@ -87,7 +95,8 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
   for (int icc = 0; icc <= (int)symmetric; icc++) {
     PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, MATORDERINGNATURAL, &its[0]));
     PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, "bmc", &its[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %s %" PetscInt_FMT " -> %" PetscInt_FMT, values, icc ? "icc" : "ilu", its[0], its[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %s %" PetscInt_FMT " -> %" PetscInt_FMT, values, icc ? "icc" : "ilu",
+                          its[0], its[1]));
   }
   PetscCall(Measure(out, A, name, values, symmetric, PCJACOBI, MATORDERINGNATURAL, &its[0]));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, " (jacobi %" PetscInt_FMT ");", its[0]));

@@ -1,12 +1,12 @@
 /*
-   One thing done over and over into poisoned memory, and compared bit for bit with what is expected, or else with the first time. Over the SIMT
-   executor each time is under another schedule.
+   One thing done over and over into poisoned memory, and compared bit for bit with what is expected, or else with the
+   first time. Over the SIMT executor each time is under another schedule.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "repeat.h"
 #ifdef TRSV_SIMT
-#include "executor.h"
+  #include "executor.h"
 #endif
 
 TrsvPrecision precision = TRSV_DOUBLE;
@@ -62,14 +62,21 @@ static void Tell(const Repeat *r, int done, int differs, double seconds, TrsvErr
   const int bad = (differs && !r->vary) || (error && error != TRSV_ERR_UNSUPPORTED);
 
   wrong += bad;
-  printf("%-20s %-6s %-90s %5d times, %8.3f ms: ", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds);
+  printf("%-20s %-6s %-90s %5d times, %8.3f ms: ", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what,
+         done, 1e3 * seconds);
   if (error) printf("%s%s\n", error == TRSV_ERR_UNSUPPORTED ? "refused: " : "FAILED: ", TrsvErrorMessage());
   else if (differs) printf("%s at the %d. time\n", r->vary ? "bits vary, as they may," : "BITS DIFFER", differs);
   else printf("the same bits\n");
   fflush(stdout);
   if (json) {
-    fprintf(json, "{\"matrix\": \"%s\", \"precision\": \"%s\", \"what\": \"%s\", \"times\": %d, \"ms\": %.4g, \"same_bits\": %s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s}\n", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds, error ? "null" : differs ? "false" : "true", r->vary ? "true" : "false",
-            error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
+    fprintf(json,
+            "{\"matrix\": \"%s\", \"precision\": \"%s\", \"what\": \"%s\", \"times\": %d, \"ms\": %.4g, \"same_bits\": "
+            "%s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s}\n",
+            r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds,
+            error     ? "null"
+            : differs ? "false"
+                      : "true",
+            r->vary ? "true" : "false", error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
     fflush(json); /* whatever ends this program, its lines are whole */
   }
 }
@@ -77,10 +84,10 @@ static void Tell(const Repeat *r, int done, int differs, double seconds, TrsvErr
 void Run(const Repeat *r)
 {
   const size_t bytes = r->result[0].bytes + r->result[1].bytes;
-  char        *first = Must(malloc(bytes + 1)), *now = Must(malloc(bytes + 1)), *poison = Must(malloc(r->result[0].bytes + 1));
-  TrsvError    error = TRSV_SUCCESS;
-  double      *seconds = Must(malloc(sizeof(double) * (size_t)r->times));
-  int          n, differs = 0;
+  char *first = Must(malloc(bytes + 1)), *now = Must(malloc(bytes + 1)), *poison = Must(malloc(r->result[0].bytes + 1));
+  TrsvError error   = TRSV_SUCCESS;
+  double   *seconds = Must(malloc(sizeof(double) * (size_t)r->times));
+  int       n, differs = 0;
 
   memset(poison, 0xee, r->result[0].bytes + 1);
   for (n = 0; n < r->times && !differs && !error; n++) {
@@ -96,7 +103,8 @@ void Run(const Repeat *r)
     if (!error) error = TrsvDeviceSynchronize();
     seconds[n] = TrsvSeconds() - start;
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
-    if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
+    if (!error && r->result[1].bytes)
+      error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
     if (!n) {
       memcpy(first, now, bytes);
       if (r->expected) memcpy(first, r->expected, r->result[0].bytes);

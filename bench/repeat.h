@@ -21,15 +21,16 @@ void  Need(TrsvError);
 void *Upload(const void *from, size_t bytes);
 void *UploadNumbers(const double *from, size_t n);
 
-/* One thing that is done over and over: once(data) does it, and what it leaves is in some arrays on the device, which are poisoned before where
-   they are nothing but its result. expected, on the host: what the first array is to be, NULL: what it is the first time. */
+/* One thing that is done over and over: once(data) does it, and what it leaves is in some arrays on the device, which
+   are poisoned before where they are nothing but its result. expected, on the host: what the first array is to be,
+   NULL: what it is the first time. */
 typedef struct {
   const char *matrix;
   char        what[192];
   int         times, vary;
   TrsvError (*once)(void *);
-  void       *data;
-  int         poisoned;
+  void *data;
+  int   poisoned;
   struct {
     const void *device;
     size_t      bytes;

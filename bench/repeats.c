@@ -3,12 +3,13 @@
 
      repeats [-n TIMES] [-p double|float] [-o FILE.jsonl] MATRIX...
 
-   For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolor ordering; ILU(0) and ICC(0) in the natural order and in
-   that one, with every number of lanes for a row and every shift; the lower and the upper triangle by every algorithm of the table and the settings
-   below; and L and then U of the ILU(0) in multicolor order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not
-   given; orderings a tenth of that) into poisoned memory, and compared with the first, bit for bit; orderings with the host's. What an algorithm refuses is told. Algorithms whose bits
-   vary by design are there to show that the comparison sees a difference; it is not counted. full:N is a dense triangle, by every form of
-   that; order:MATRIX the ordering alone.
+   For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolor ordering; ILU(0)
+   and ICC(0) in the natural order and in that one, with every number of lanes for a row and every shift; the lower and
+   the upper triangle by every algorithm of the table and the settings below; and L and then U of the ILU(0) in
+   multicolor order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not given; orderings a
+   tenth of that) into poisoned memory, and compared with the first, bit for bit; orderings with the host's. What an
+   algorithm refuses is told. Algorithms whose bits vary by design are there to show that the comparison sees a
+   difference; it is not counted. full:N is a dense triangle, by every form of that; order:MATRIX the ordering alone.
    Over the SIMT executor (make simt-repeats) each time is under another schedule.
 
    One JSON object a line goes to FILE, a line to standard output; exit status 1 where bits differ or something fails.
@@ -28,42 +29,42 @@ static const struct {
   const char *algorithm, *settings;
   int         rank;
 } candidates[] = {
-  {"thread",    NULL,                                                                                      0},
-  {"thread",    NULL,                                                                                      1},
-  {"warp",      NULL,                                                                                      0},
-  {"sell",      NULL,                                                                                      0},
-  {"chunk",     NULL,                                                                                      0},
-  {"chunk",     NULL,                                                                                      1},
-  {"chunk",     NULL,                                                                                      2},
-  {"chunk",     NULL,                                                                                      3},
-  {"chunk",     NULL,                                                                                      4},
-  {"level",     NULL,                                                                                      0},
-  {"twophase",  NULL,                                                                                      0},
-  {"fusion",    NULL,                                                                                      0},
-  {"ag",        NULL,                                                                                      0},
-  {"ag",        "scheme=nw:4,ng:1,sw_rnnz:inf,natural,merge_fixed:32,rg_sequential,ws_hardware,alpha:inf", 0},
-  {"ag",        "scheme=nw:4,ng:4,sw_rnnz:4,reorder,merge_thresh:4,rg_sequential,ws_hardware,alpha:inf",   0},
-  {"ag",        "scheme=nw:32,ng:1,sw_rnnz:8,reorder,merge_avg:8,rg_sequential,ws_balance,alpha:inf",      0},
-  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_balance,ws_balance,alpha:inf",       0},
-  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,natural,merge_fixed:1,rg_sequential,ws_locality,alpha:inf",   0},
-  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_rr,alpha:2",           0},
-  {"recblock",  "depth=1",                                                                                 0},
-  {"recblock",  "depth=4",                                                                                 0},
-  {"recblock",  "depth=4 thresholds=fitted",                                                               0},
-  {"recblock",  "type=column depth=3",                                                                     0},
-  {"recblock",  "type=row depth=3",                                                                        0},
-  {"dense",     NULL,                                                                                      0},
-  {"dense",     "form=simple",                                                                             0},
-  {"csc",       NULL,                                                                                      0},
+  {"thread", NULL, 0},
+  {"thread", NULL, 1},
+  {"warp", NULL, 0},
+  {"sell", NULL, 0},
+  {"chunk", NULL, 0},
+  {"chunk", NULL, 1},
+  {"chunk", NULL, 2},
+  {"chunk", NULL, 3},
+  {"chunk", NULL, 4},
+  {"level", NULL, 0},
+  {"twophase", NULL, 0},
+  {"fusion", NULL, 0},
+  {"ag", NULL, 0},
+  {"ag", "scheme=nw:4,ng:1,sw_rnnz:inf,natural,merge_fixed:32,rg_sequential,ws_hardware,alpha:inf", 0},
+  {"ag", "scheme=nw:4,ng:4,sw_rnnz:4,reorder,merge_thresh:4,rg_sequential,ws_hardware,alpha:inf", 0},
+  {"ag", "scheme=nw:32,ng:1,sw_rnnz:8,reorder,merge_avg:8,rg_sequential,ws_balance,alpha:inf", 0},
+  {"ag", "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_balance,ws_balance,alpha:inf", 0},
+  {"ag", "scheme=nw:32,ng:8,sw_rnnz:0,natural,merge_fixed:1,rg_sequential,ws_locality,alpha:inf", 0},
+  {"ag", "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_rr,alpha:2", 0},
+  {"recblock", "depth=1", 0},
+  {"recblock", "depth=4", 0},
+  {"recblock", "depth=4 thresholds=fitted", 0},
+  {"recblock", "type=column depth=3", 0},
+  {"recblock", "type=row depth=3", 0},
+  {"dense", NULL, 0},
+  {"dense", "form=simple", 0},
+  {"csc", NULL, 0},
 };
 
 static const char *const placed[] = {"thread", "sell", "warp", "chunk"};
 
 static const TrsvPivots pivots[] = {
-  {TRSV_SHIFT_NONE,              0,    1e-13},
-  {TRSV_SHIFT_NONZERO,           1e-3, 1e-13},
+  {TRSV_SHIFT_NONE, 0, 1e-13},
+  {TRSV_SHIFT_NONZERO, 1e-3, 1e-13},
   {TRSV_SHIFT_POSITIVE_DEFINITE, 1e-3, 1e-13},
-  {TRSV_SHIFT_INBLOCKS,          1e-3, 1e-13},
+  {TRSV_SHIFT_INBLOCKS, 1e-3, 1e-13},
 };
 
 static int times = 1000;
@@ -71,7 +72,7 @@ static int times = 1000;
 /* A square matrix with a full diagonal: weak: some of it is so small that pivots need a shift. */
 typedef struct {
   const char *name;
-  int         rows, nnz, *offsets, *columns;                /* on the host */
+  int         rows, nnz, *offsets, *columns; /* on the host */
   double     *values;
   int        *device_offsets, *device_columns;
   void       *device_values, *device_weak;
@@ -151,7 +152,14 @@ static void Orderings(const char *name, Ordering o)
 {
   const size_t  bytes    = sizeof(int) * (size_t)o.rows;
   int          *expected = Must(malloc(bytes + 1));
-  Repeat        r = {.matrix = name, .what = "ordering bmc, as made on the host", .times = times > 20 ? times / 10 : times, .once = OrderOnce, .data = &o, .poisoned = 1, .result = {{o.order, bytes}}, .expected = expected};
+  Repeat        r        = {.matrix   = name,
+                            .what     = "ordering bmc, as made on the host",
+                            .times    = times > 20 ? times / 10 : times,
+                            .once     = OrderOnce,
+                            .data     = &o,
+                            .poisoned = 1,
+                            .result   = {{o.order, bytes}},
+                            .expected = expected};
   TrsvOrdering *host;
   TrsvError     error;
 
@@ -176,7 +184,9 @@ static TrsvError FactorOnce(void *data)
   TrsvOutcome      outcome;
 
   TrsvCall(TrsvFactorSetValues(f->f, f->lower, NULL, f->values, f->pivots, &outcome, NULL));
-  return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
+  return outcome.row < 0
+         ? TRSV_SUCCESS
+         : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
 static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
@@ -204,24 +214,32 @@ static TrsvPlan *FactorPlan(const TrsvFactor *f)
 
 static void Factors(const Square *A, const int *order)
 {
-  static const int lanes[] = {0, 4, 8, 16, 32};
+  static const int         lanes[]  = {0, 4, 8, 16, 32};
   static const char *const shifts[] = {"no", "nonzero", "positive definite", "in blocks"};
 
   for (int kind = 0; kind < 2; kind++)
     for (int ordered = 0; ordered < 2; ordered++)
       for (int k = 0; k < 6; k++) { /* the last: by a plan */
-        Factoring   f = {FactorMake(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0), NULL, NULL, NULL};
+        Factoring   f = {FactorMake(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0), NULL,
+                         NULL, NULL};
         TrsvMatrix  L, U;
         const void *l, *u;
 
         TrsvFactorTriangles(f.f, &L, &U, &l, &u);
         if (k == 5) f.lower = FactorPlan(f.f);
         for (int p = 0; p < (k ? 1 : 4); p++) {
-          Repeat r = {.matrix = A->name, .times = times, .once = FactorOnce, .data = &f, .result = {{l, TrsvValueSize(precision) * (size_t)f.f->lower}, {u, TrsvValueSize(precision) * (size_t)f.f->upper}}};
+          Repeat r = {.matrix = A->name,
+                      .times  = times,
+                      .once   = FactorOnce,
+                      .data   = &f,
+                      .result = {{l, TrsvValueSize(precision) * (size_t)f.f->lower},
+                                 {u, TrsvValueSize(precision) * (size_t)f.f->upper}}};
 
           f.values = p ? A->device_weak : A->device_values;
           f.pivots = &pivots[p];
-          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU", ordered ? "bmc" : "natural", k ? "" : "its own ", f.f->lanes_per_row, f.lower ? " and a plan" : "", shifts[p]);
+          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU",
+                         ordered ? "bmc" : "natural", k ? "" : "its own ", f.f->lanes_per_row,
+                         f.lower ? " and a plan" : "", shifts[p]);
           Run(&r);
         }
         TrsvPlanDestroy(&f.lower);
@@ -257,17 +275,26 @@ static void Solves(const char *name, const Triangle *t, const void *b, void *x)
   for (size_t c = 0; c < sizeof(candidates) / sizeof(candidates[0]); c++) {
     const TrsvAlgorithm *a = TrsvAlgorithmFind(candidates[c].algorithm);
     Solving              s = {NULL, b, x};
-    Repeat               r = {.matrix = name, .times = times, .vary = TrsvAlgorithmBitsVary(a), .once = SolveOnce, .data = &s, .poisoned = 1, .result = {{x, TrsvValueSize(precision) * n}}};
+    Repeat               r = {.matrix   = name,
+                              .times    = times,
+                              .vary     = TrsvAlgorithmBitsVary(a),
+                              .once     = SolveOnce,
+                              .data     = &s,
+                              .poisoned = 1,
+                              .result   = {{x, TrsvValueSize(precision) * n}}};
     TrsvError            error;
 
-    (void)snprintf(r.what, sizeof(r.what), "%s by %s %s", T.triangle == TRSV_LOWER ? "lower" : "upper", candidates[c].algorithm, candidates[c].settings ? candidates[c].settings : "");
-    if (candidates[c].rank) (void)snprintf(r.what + strlen(r.what), sizeof(r.what) - strlen(r.what), "rank=%d", candidates[c].rank);
+    (void)snprintf(r.what, sizeof(r.what), "%s by %s %s", T.triangle == TRSV_LOWER ? "lower" : "upper",
+                   candidates[c].algorithm, candidates[c].settings ? candidates[c].settings : "");
+    if (candidates[c].rank)
+      (void)snprintf(r.what + strlen(r.what), sizeof(r.what) - strlen(r.what), "rank=%d", candidates[c].rank);
     TrsvSettingsRequest(candidates[c].settings);
     error = TrsvPlanCreatePlaced(&T, analysis, NULL, (int)nnz, NULL, a, candidates[c].rank, &s.plan);
     TrsvSettingsRequest(NULL);
     if (!error) error = TrsvPlanSetValues(s.plan, values, TRSV_DEVICE, NULL);
     if (!error) Run(&r);
-    else if (error != TRSV_ERR_UNSUPPORTED || !candidates[c].rank) Refused(name, r.what, error); /* not: there are not so many ranks */
+    else if (error != TRSV_ERR_UNSUPPORTED || !candidates[c].rank)
+      Refused(name, r.what, error); /* not: there are not so many ranks */
     TrsvPlanDestroy(&s.plan);
   }
   TrsvAnalysisDestroy(&analysis);
@@ -301,9 +328,14 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
     const TrsvAlgorithm *const asked = TrsvAlgorithmFind(placed[c]);
-    Applying        p     = {NULL, b, x};
-    Repeat          r     = {.matrix = A->name, .times = times, .once = ApplyOnce, .data = &p, .poisoned = 1, .result = {{x, TrsvValueSize(precision) * (size_t)A->rows}}};
-    TrsvError       error;
+    Applying                   p     = {NULL, b, x};
+    Repeat                     r     = {.matrix   = A->name,
+                                        .times    = times,
+                                        .once     = ApplyOnce,
+                                        .data     = &p,
+                                        .poisoned = 1,
+                                        .result   = {{x, TrsvValueSize(precision) * (size_t)A->rows}}};
+    TrsvError                  error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
     error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, NULL, &p.pair);
@@ -334,13 +366,14 @@ static TrsvError DenseOnce(void *data)
 static void Dense(int rows)
 {
   static const char *const names[] = {"blocks", "doubling", "simple", "pairs"};
-  const size_t       n = (size_t)rows;
-  double            *values = Must(malloc(sizeof(double) * n * n)), *b = Must(malloc(sizeof(double) * n));
-  unsigned long long seed = 9;
-  char               name[32];
-  Densely            d = {.rows = rows};
+  const size_t             n       = (size_t)rows;
+  double                  *values = Must(malloc(sizeof(double) * n * n)), *b = Must(malloc(sizeof(double) * n));
+  unsigned long long       seed = 9;
+  char                     name[32];
+  Densely                  d = {.rows = rows};
 
-  for (size_t k = 0; k < n * n; k++) values[k] = k / n == k % n ? 1 + RandomUniform(&seed) : (2 * RandomUniform(&seed) - 1) / (double)(k % n + 1);
+  for (size_t k = 0; k < n * n; k++)
+    values[k] = k / n == k % n ? 1 + RandomUniform(&seed) : (2 * RandomUniform(&seed) - 1) / (double)(k % n + 1);
   for (size_t i = 0; i < n; i++) b[i] = RandomUniform(&seed) - 0.5;
   (void)snprintf(name, sizeof(name), "dense:%d", rows);
   d.values = UploadNumbers(values, n * n);
@@ -349,11 +382,17 @@ static void Dense(int rows)
   for (int form = 0; form < 4; form++)
     for (int launches = 0; launches < 2; launches++) {
       const TrsvDenseSettings settings = {(TrsvDenseForm)form, 0, launches};
-      Repeat                  r = {.matrix = name, .times = times, .once = DenseOnce, .data = &d, .poisoned = 1, .result = {{d.x, TrsvValueSize(precision) * n}}};
+      Repeat                  r        = {.matrix   = name,
+                                          .times    = times,
+                                          .once     = DenseOnce,
+                                          .data     = &d,
+                                          .poisoned = 1,
+                                          .result   = {{d.x, TrsvValueSize(precision) * n}}};
       TrsvError               error;
 
       if (form == TRSV_DENSE_BLOCKS && launches) continue;
-      (void)snprintf(r.what, sizeof(r.what), "a dense triangle, %s%s", names[form], launches ? ", a launch for each step" : "");
+      (void)snprintf(r.what, sizeof(r.what), "a dense triangle, %s%s", names[form],
+                     launches ? ", a launch for each step" : "");
       error = TrsvDenseCreate(rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, &settings, &d.dense);
       if (error) Refused(name, r.what, error);
       else Run(&r);
@@ -370,7 +409,8 @@ static void Dense(int rows)
 static void Order(const char *name, const Matrix *M)
 {
   const size_t n = (size_t)M->rows, nnz = (size_t)M->offsets[M->rows];
-  Ordering     o = {M->rows, Upload(M->offsets, sizeof(int) * (n + 1)), Upload(M->columns, sizeof(int) * nnz), M->values ? Upload(M->values, sizeof(double) * nnz) : NULL, NULL};
+  Ordering     o = {M->rows, Upload(M->offsets, sizeof(int) * (n + 1)), Upload(M->columns, sizeof(int) * nnz),
+                M->values ? Upload(M->values, sizeof(double) * nnz) : NULL, NULL};
 
   Need(TrsvDeviceAlloc(sizeof(int) * n, &o.order));
   Orderings(name, o);
@@ -392,7 +432,8 @@ static void All(const char *name, const Matrix *M)
   b = UploadNumbers(right, (size_t)A.rows);
   x = UploadNumbers(right, (size_t)A.rows);
   Need(TrsvDeviceAlloc(sizeof(int) * (size_t)A.rows, &order));
-  Orderings(name, (Ordering){A.rows, A.device_offsets, A.device_columns, precision == TRSV_DOUBLE ? A.device_values : NULL, order});
+  Orderings(name, (Ordering){A.rows, A.device_offsets, A.device_columns,
+                             precision == TRSV_DOUBLE ? A.device_values : NULL, order});
   Factors(&A, order);
   Applies(&A, order, b, x);
   for (int upper = 0; upper < 2; upper++) {

@@ -1,4 +1,5 @@
-static char help[] = "What a set-up takes: the first, those with new values, and the solve and the applies that follow; ours on the GPU and on the host, PETSc's with\n\
+static char help[] =
+  "What a set-up takes: the first, those with new values, and the solve and the applies that follow; ours on the GPU and on the host, PETSc's with\n\
 cuSPARSE and on the host, and Jacobi.\n\
   -f <file> : a matrix in Matrix Market's format; or\n\
   -dim <2,3> -n <n> : the Laplacian of 5 or 7 points on n^dim points\n\
@@ -6,12 +7,13 @@ cuSPARSE and on the host, and Jacobi.\n\
   -o <file> : a JSON object a line is added to it\n\n";
 
 /*
-   Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code is not
-   in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
+   Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code
+   is not in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
 
-   An apply is timed as a Krylov method has it: many in the stream, one after the other, and one wait at the end ("apply_ms", over their number; the
-   median of several such rounds). What the last of each round leaves in poisoned memory is compared with what PETSc's own preconditioner gives on
-   the host ("apply_error", the largest difference, over the norm); where it is another, there is no time, and the exit status is 1.
+   An apply is timed as a Krylov method has it: many in the stream, one after the other, and one wait at the end
+   ("apply_ms", over their number; the median of several such rounds). What the last of each round leaves in poisoned
+   memory is compared with what PETSc's own preconditioner gives on the host ("apply_error", the largest difference,
+   over the norm); where it is another, there is no time, and the exit status is 1.
 */
 #include <math.h>
 #include "systems.h"
@@ -28,19 +30,17 @@ static const struct {
   Apply       apply;
   PetscBool   host; /* the matrix too */
 } ways[] = {
-  {"jacobi",               PCJACOBI,     NULL,     JACOBI,  PETSC_FALSE},
-  {"ilu, cuSPARSE",        PCILU,        NULL,     NATURAL, PETSC_FALSE},
-  {"ilu, host",            PCILU,        NULL,     NATURAL, PETSC_TRUE },
-  {"sptrsvgpu, by host",   "sptrsvgpu",  "host",   NATURAL, PETSC_FALSE},
-  {"sptrsvgpu, by device", "sptrsvgpu",  "device", NATURAL, PETSC_FALSE},
-  {"sptrsvgpu, bmc",       "sptrsvgpu",  "device", BMC,     PETSC_FALSE},
+  {"jacobi", PCJACOBI, NULL, JACOBI, PETSC_FALSE},
+  {"ilu, cuSPARSE", PCILU, NULL, NATURAL, PETSC_FALSE},
+  {"ilu, host", PCILU, NULL, NATURAL, PETSC_TRUE},
+  {"sptrsvgpu, by host", "sptrsvgpu", "host", NATURAL, PETSC_FALSE},
+  {"sptrsvgpu, by device", "sptrsvgpu", "device", NATURAL, PETSC_FALSE},
+  {"sptrsvgpu, bmc", "sptrsvgpu", "device", BMC, PETSC_FALSE},
 };
 
-static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRSVFactorCPU", "SpTRSVAnalysis", "SpTRSVNumeric"};
-enum {
-  PHASES = 5,
-  REPEAT = 7
-};
+static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRSVFactorCPU", "SpTRSVAnalysis",
+                                     "SpTRSVNumeric"};
+enum { PHASES = 5, REPEAT = 7 };
 
 static const double a_round = 20, rounding = 1e-8; /* ms of applies, at least; how far they may be off */
 
@@ -50,8 +50,9 @@ typedef struct {
 } Expected;
 
 typedef struct {
-  double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
-  double             peak, ratio; /* MB of device memory that the first set-up took at most, and over the matrix; ours alone tells */
+  double cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
+  double peak,
+    ratio; /* MB of device memory that the first set-up took at most, and over the matrix; ours alone tells */
   double             apply, error; /* ms; see above */
   PetscInt           iterations;
   KSPConvergedReason reason;
@@ -102,7 +103,8 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_factorization"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_sptrsvgpu_ordering"));
-  if (ways[way].factorization) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
+  if (ways[way].factorization)
+    PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
   if (ways[way].apply == BMC) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
@@ -131,7 +133,8 @@ static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the same pattern, made where the matrix lives, and then those it had. The median, and the phases of the last new ones. */
+/* New values in the same pattern, made where the matrix lives, and then those it had. The median, and the phases of the
+ * last new ones. */
 static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
@@ -290,7 +293,8 @@ static PetscErrorCode Way(int way, const Expected *e, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The iterations of Jacobi from which on a set-up and the fewer iterations after it are quicker; 0 where they never are. */
+/* The iterations of Jacobi from which on a set-up and the fewer iterations after it are quicker; 0 where they never
+ * are. */
 static double BreakEven(const Result *r, const Result *jacobi, double setup)
 {
   const double each = jacobi->solve / (double)jacobi->iterations, gain = each - r->solve / (double)jacobi->iterations;
@@ -298,22 +302,36 @@ static double BreakEven(const Result *r, const Result *jacobi, double setup)
   return gain > 0 ? setup / gain : 0;
 }
 
-static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double nnz, int way, const Result *r, const Result *jacobi)
+static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double nnz, int way, const Result *r,
+                           const Result *jacobi)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"preconditioner\": \"%s\", \"cold_ms\": %.4g, \"first_ms\": %.4g, \"same_pattern_ms\": %.4g", matrix, rows, nnz, ways[way].name, r->cold, r->first, r->same));
+  PetscCall(PetscFPrintf(
+    PETSC_COMM_SELF, f,
+    "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT
+    ", \"nnz\": %.0f, \"preconditioner\": \"%s\", \"cold_ms\": %.4g, \"first_ms\": %.4g, \"same_pattern_ms\": %.4g",
+    matrix, rows, nnz, ways[way].name, r->cold, r->first, r->same));
   for (int p = 0; p < PHASES; p++) {
-    if (r->first_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"first_%s_ms\": %.4g", phases[p], r->first_phase[p]));
-    if (r->same_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"same_%s_ms\": %.4g", phases[p], r->same_phase[p]));
+    if (r->first_phase[p] > 0)
+      PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"first_%s_ms\": %.4g", phases[p], r->first_phase[p]));
+    if (r->same_phase[p] > 0)
+      PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"same_%s_ms\": %.4g", phases[p], r->same_phase[p]));
   }
-  if (r->peak > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"peak_mb\": %.4g, \"peak_over_matrix\": %.3g", r->peak, r->ratio));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"solve_ms\": %.4g", r->iterations, KSPConvergedReasons[r->reason], r->solve));
-  if (r->error <= rounding) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"apply_ms\": %.4g, \"apply_error\": %.2g", r->apply, r->error));
+  if (r->peak > 0)
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"peak_mb\": %.4g, \"peak_over_matrix\": %.3g", r->peak, r->ratio));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f,
+                         ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"solve_ms\": %.4g", r->iterations,
+                         KSPConvergedReasons[r->reason], r->solve));
+  if (r->error <= rounding)
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"apply_ms\": %.4g, \"apply_error\": %.2g", r->apply, r->error));
   else PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"apply_ms\": null"));
   if (way) {
     const double first = BreakEven(r, jacobi, r->first), same = BreakEven(r, jacobi, r->same);
 
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, first > 0 ? ", \"break_even_first\": %.0f, \"break_even_same\": %.0f" : ", \"break_even_first\": null, \"break_even_same\": null", first, same));
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, f,
+                           first > 0 ? ", \"break_even_first\": %.0f, \"break_even_same\": %.0f"
+                                     : ", \"break_even_first\": null, \"break_even_same\": null",
+                           first, same));
   }
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, "}\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -340,7 +358,9 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   slash = strrchr(file, '/');
   if (set) PetscCall(PetscStrncpy(matrix, slash ? slash + 1 : file, sizeof(matrix)));
-  else PetscCall(PetscSNPrintf(matrix, sizeof(matrix), "%" PetscInt_FMT "D %" PetscInt_FMT "^%" PetscInt_FMT, dim, n, dim));
+  else
+    PetscCall(
+      PetscSNPrintf(matrix, sizeof(matrix), "%" PetscInt_FMT "D %" PetscInt_FMT "^%" PetscInt_FMT, dim, n, dim));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", out, sizeof(out), &set));
   if (set) PetscCall(PetscFOpen(PETSC_COMM_SELF, out, "a", &f));
   PetscCall(Matrix(PETSC_TRUE, &A));

@@ -1,4 +1,5 @@
-static char help[] = "Time to solution, set-up included: ours in the natural order, in multicolor and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
+static char help[] =
+  "Time to solution, set-up included: ours in the natural order, in multicolor and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file, both if not given; Laplacians for symmetric patterns alone\n\
   -limit <seconds>        : that a solve may take, 20 if not given; a set-up is not cut off\n\
@@ -8,11 +9,12 @@ static char help[] = "Time to solution, set-up included: ours in the natural ord
   -o <file>               : a JSON object a line is added to it\n\n";
 
 /*
-   Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose diagonal has one sign, else GMRES(60);
-   ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve from a matrix and a vector on an idle GPU until it is idle again, by the host's clock. What the GPU
-   loads or keeps once (code, the matrix itself) falls into a run before those of which the median is taken, in which the ways take turns; it is told as "cold_ms". Where that one
-   does not converge it is the only one, and where it takes seconds its time is what is told, "runs" being 0.
-   The plugin is loaded by -dll_append.
+   Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
+   diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve from a matrix and a
+   vector on an idle GPU until it is idle again, by the host's clock. What the GPU loads or keeps once (code, the matrix
+   itself) falls into a run before those of which the median is taken, in which the ways take turns; it is told as
+   "cold_ms". Where that one does not converge it is the only one, and where it takes seconds its time is what is told,
+   "runs" being 0. The plugin is loaded by -dll_append.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -20,17 +22,14 @@ static char help[] = "Time to solution, set-up included: ours in the natural ord
 static const struct {
   const char *name, *pc, *ordering;
 } ways[] = {
-  {"jacobi",  PCJACOBI,     NULL     },
-  {"natural", "sptrsvgpu",  "natural"},
-  {"bmc",     "sptrsvgpu",  "multicolor"},
-  {"auto",    "sptrsvgpu",  "auto"   },
-  {"ilu",     PCILU,        NULL     }, /* last, as it may take minutes */
+  {"jacobi", PCJACOBI, NULL},
+  {"natural", "sptrsvgpu", "natural"},
+  {"bmc", "sptrsvgpu", "multicolor"},
+  {"auto", "sptrsvgpu", "auto"},
+  {"ilu", PCILU, NULL}, /* last, as it may take minutes */
 };
 
-enum {
-  WAYS      = PETSC_STATIC_ARRAY_LENGTH(ways),
-  RUNS_MOST = 15
-};
+enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), RUNS_MOST = 15 };
 
 static const double seldom = 3000; /* ms from which on a run is not repeated */
 static const double often  = 100;  /* ms that runs take together at least, as one of a few ms is a matter of chance */
@@ -113,7 +112,8 @@ static PetscErrorCode Describe(KSP ksp, Result *r)
 }
 
 /* One run; describe: also what it was that solved. */
-static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, const Asked *asked, PetscBool describe, Result *r)
+static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, const Asked *asked, PetscBool describe,
+                           Result *r)
 {
   KSP       ksp;
   PC        pc;
@@ -172,7 +172,8 @@ static PetscBool Again(const Runs *w, const Asked *asked)
 {
   const Result *r = &w->told;
 
-  return (PetscBool)(!r->failure[0] && r->reason > 0 && r->cold <= seldom && r->runs < RUNS_MOST && (r->runs < asked->runs || w->spent < often) && w->spent < seldom);
+  return (PetscBool)(!r->failure[0] && r->reason > 0 && r->cold <= seldom && r->runs < RUNS_MOST &&
+                     (r->runs < asked->runs || w->spent < often) && w->spent < seldom);
 }
 
 /* One more, with vectors of its own: what fails may leave them locked. */
@@ -212,7 +213,8 @@ static PetscErrorCode Median(Runs *w)
 }
 
 /* Keeps the message of an error where it arises. */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                           PetscErrorType type, const char *message, void *context)
 {
   char *kept = (char *)context;
 
@@ -228,16 +230,32 @@ static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const 
 static PetscErrorCode Tell(const Asked *asked, const About *about, int way, const Result *r)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-32s %-9s %-8s %6" PetscInt_FMT " iterations, %-28s set-up %9.3f ms, solve %9.3f ms, residual %.1e %s %s %s%s\n", about->name, about->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve, r->residual, r->lower, r->upper, r->failure, r->stopped ? "stopped by the limit" : ""));
+  PetscCall(PetscPrintf(
+    PETSC_COMM_SELF,
+    "%-32s %-9s %-8s %6" PetscInt_FMT " iterations, %-28s set-up %9.3f ms, solve %9.3f ms, residual %.1e %s %s %s%s\n",
+    about->name, about->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve,
+    r->residual, r->lower, r->upper, r->failure, r->stopped ? "stopped by the limit" : ""));
   if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"where\": \"%s\", \"way\": \"%s\", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"converged\": %s, \"stopped\": %s, \"runs\": %d, \"ms\": %.6g, \"setup_ms\": %.6g, \"solve_ms\": %.6g, \"cold_ms\": %.6g, ", about->name, about->rows, about->nnz,
-                         about->values, about->cg ? "cg" : "gmres", asked->host ? "host" : "GPU", ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->reason > 0 && !r->failure[0] ? "true" : "false", r->stopped ? "true" : "false", r->runs, r->setup + r->solve, r->setup, r->solve, r->cold));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out, "\"residual\": %.3g, \"levels\": %" PetscInt_FMT ", \"lower\": \"%s\", \"upper\": \"%s\", \"order\": \"%s\", \"failure\": \"%s\"}\n", PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->levels, r->lower, r->upper, r->order, r->failure));
+  PetscCall(PetscFPrintf(
+    PETSC_COMM_SELF, asked->out,
+    "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"where\": "
+                                                    "\"%s\", \"way\": \"%s\", \"iterations\": %" PetscInt_FMT
+    ", \"reason\": \"%s\", \"converged\": %s, \"stopped\": %s, \"runs\": %d, \"ms\": %.6g, \"setup_ms\": %.6g, "
+    "\"solve_ms\": %.6g, \"cold_ms\": %.6g, ",
+    about->name, about->rows, about->nnz, about->values, about->cg ? "cg" : "gmres", asked->host ? "host" : "GPU",
+    ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->reason > 0 && !r->failure[0] ? "true" : "false",
+    r->stopped ? "true" : "false", r->runs, r->setup + r->solve, r->setup, r->solve, r->cold));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out,
+                         "\"residual\": %.3g, \"levels\": %" PetscInt_FMT
+                         ", \"lower\": \"%s\", \"upper\": \"%s\", \"order\": \"%s\", \"failure\": \"%s\"}\n",
+                         PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->levels, r->lower, r->upper, r->order,
+                         r->failure));
   (void)fflush(asked->out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All ways, of a matrix on the host. Runs take turns: a machine that gets slower does so for all. What fails is told, and the others go on. */
+/* All ways, of a matrix on the host. Runs take turns: a machine that gets slower does so for all. What fails is told,
+ * and the others go on. */
 static PetscErrorCode System(const Asked *asked, Mat host, const char name[], const char values[], PetscBool cg)
 {
   About     about = {name, values, 0, 0, cg};
@@ -362,7 +380,8 @@ int main(int argc, char **args)
   PetscCall(AskWays(asked.way));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked.limit, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
-  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-runs 1 to %d", (int)RUNS_MOST);
+  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
+             (int)RUNS_MOST);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), &set));
   /* the GPU's code and libraries are loaded by one that is not told of */

@@ -1,5 +1,6 @@
 /*
-   statistics: what the predictions go by, of the triangles of matrices (matrices.h): a line of JSON each, on standard output. Needs no GPU.
+   statistics: what the predictions go by, of the triangles of matrices (matrices.h): a line of JSON each, on standard
+   output. Needs no GPU.
 
      statistics MATRIX...
 */
@@ -9,8 +10,15 @@
 
 static void Print(const char *name, const char *triangle, const TrsvStatistics *s)
 {
-  printf("{\"matrix\": \"%s\", \"triangle\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.17g, \"row_variation\": %.8g, \"row_max\": %d, \"levels\": %d, \"level_max\": %d, \"level_mean\": %.17g, \"mean_offset\": %.17g, ", name, triangle, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max, s->levels, s->level_max, s->level_mean, s->mean_offset);
-  printf("\"bandwidth\": %d, \"row_bandwidth\": %.17g, \"level_span\": %.17g, \"late_per_row\": %.17g, \"chain_fraction\": %.17g, \"granularity\": %.8g, \"hub_fraction\": %.17g}\n", s->bandwidth, s->row_bandwidth, s->level_span, s->late_per_row, s->chain_fraction, s->granularity, s->hub_fraction);
+  printf(
+    "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.17g, \"row_variation\": "
+    "%.8g, \"row_max\": %d, \"levels\": %d, \"level_max\": %d, \"level_mean\": %.17g, \"mean_offset\": %.17g, ",
+    name, triangle, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max, s->levels, s->level_max, s->level_mean,
+    s->mean_offset);
+  printf("\"bandwidth\": %d, \"row_bandwidth\": %.17g, \"level_span\": %.17g, \"late_per_row\": %.17g, "
+         "\"chain_fraction\": %.17g, \"granularity\": %.8g, \"hub_fraction\": %.17g}\n",
+         s->bandwidth, s->row_bandwidth, s->level_span, s->late_per_row, s->chain_fraction, s->granularity,
+         s->hub_fraction);
   fflush(stdout);
 }
 

@@ -1,5 +1,6 @@
 /*
-   systems.h: what the programs that measure PETSc share: linear systems from files and grids, the clock, and what a factor says of itself.
+   systems.h: what the programs that measure PETSc share: linear systems from files and grids, the clock, and what a
+   factor says of itself.
 */
 #pragma once
 
@@ -15,8 +16,8 @@ PETSC_EXTERN PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat 
 /* The same in the file's own values; pattern: it has none, and these are others, which make the diagonal dominant. */
 PETSC_EXTERN PetscErrorCode SystemLoadOwn(const char file[], Mat *A, PetscBool *pattern, PetscBool *symmetric);
 
-/* Makes of a symmetric pattern its weighted Laplacian: off the diagonal -|a|, or -1 where there are no values; on it their sum and a thousandth
-   of the mean. */
+/* Makes of a symmetric pattern its weighted Laplacian: off the diagonal -|a|, or -1 where there are no values; on it
+   their sum and a thousandth of the mean. */
 PETSC_EXTERN PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern);
 
 /* A file's name without folder and endings. */

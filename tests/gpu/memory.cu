@@ -1,6 +1,7 @@
 /*
-   Device memory (src/kernels/device/memory.cu, pinned.cu) on a GPU: no two users of memory meet, whatever streams, threads and captures do; the counters are right;
-   a full device is an error and works again afterwards; what is freed goes back, but for what memory.cu states; all goes back by TrsvDeviceFinalize().
+   Device memory (src/kernels/device/memory.cu, pinned.cu) on a GPU: no two users of memory meet, whatever streams,
+   threads and captures do; the counters are right; a full device is an error and works again afterwards; what is freed
+   goes back, but for what memory.cu states; all goes back by TrsvDeviceFinalize().
 
      memory            all of it; exit status 1 if anything failed
      memory small      without a full device, and less of the rest: for compute-sanitizer
@@ -18,7 +19,8 @@
 
 static std::atomic<int> failures;
 static bool             small;
-static const size_t     MB = (size_t)1 << 20, SPARE = 128 * MB, SLACK = 96 * MB; /* what memory.cu keeps; by how much the driver's own may vary */
+static const size_t     MB = (size_t)1 << 20, SPARE = 128 * MB,
+                    SLACK = 96 * MB; /* what memory.cu keeps; by how much the driver's own may vary */
 
 #define EXPECT(what, ...) \
   do { \
@@ -45,22 +47,31 @@ static __global__ void fill(unsigned *p, size_t n, unsigned value, long long cyc
 {
   const long long start = clock64();
 
-  while (clock64() - start < cycles) { }
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) p[i] = value;
+  while (clock64() - start < cycles) {
+  }
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    p[i] = value;
 }
 
 static __global__ void check(const unsigned *p, size_t n, unsigned value, unsigned *wrong)
 {
   unsigned mine = 0;
 
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) mine += p[i] != value;
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    mine += p[i] != value;
   if (mine) atomicAdd(wrong, mine);
 }
 
-static void Fill(void *p, size_t bytes, unsigned value, long long cycles, cudaStream_t s) { fill<<<8, 128, 0, s>>>((unsigned *)p, bytes / 4, value, cycles); }
+static void Fill(void *p, size_t bytes, unsigned value, long long cycles, cudaStream_t s)
+{
+  fill<<<8, 128, 0, s>>>((unsigned *)p, bytes / 4, value, cycles);
+}
 
 /* wrong: a pinned word */
-static void Check(const void *p, size_t bytes, unsigned value, unsigned *wrong, cudaStream_t s) { check<<<8, 128, 0, s>>>((const unsigned *)p, bytes / 4, value, wrong); }
+static void Check(const void *p, size_t bytes, unsigned value, unsigned *wrong, cudaStream_t s)
+{
+  check<<<8, 128, 0, s>>>((const unsigned *)p, bytes / 4, value, wrong);
+}
 
 static size_t FreeBytes(void)
 {
@@ -87,10 +98,12 @@ static void Counters(void)
   const size_t later = TrsvDeviceHeld() - before;
   EXPECT(at_once == 10 * MB && later == 10 * MB, "%zu bytes after scratch is freed, %zu after a wait", at_once, later);
   TrsvDeviceFree(a);
-  EXPECT(TrsvDeviceHeld() == before && TrsvDevicePeak() == before + 30 * MB, "%zu bytes are left, %zu were the most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+  EXPECT(TrsvDeviceHeld() == before && TrsvDevicePeak() == before + 30 * MB, "%zu bytes are left, %zu were the most",
+         TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
 }
 
-/* Memory that one stream has freed while its kernel still writes goes to another user, in another stream, which must keep what it has written. */
+/* Memory that one stream has freed while its kernel still writes goes to another user, in another stream, which must
+ * keep what it has written. */
 static void Streams(unsigned *wrong)
 {
   cudaStream_t s;
@@ -140,8 +153,8 @@ static TrsvError SetUp(void *data)
     TrsvCall(TrsvDeviceAlloc(size, &kept[k]));
     Fill(kept[k], size, w->seed + k, 0, TrsvCurrentStream());
     for (int i = 0; i < 4; i++) {
-      void        *room;
-      r = r * 1664525u + 1013904223u;
+      void *room;
+      r                  = r * 1664525u + 1013904223u;
       const size_t bytes = 4096 + r % (8 * MB) / 4 * 4;
 
       TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
@@ -190,7 +203,8 @@ static TrsvError Launch(void *p, TrsvStream s)
   return TrsvDeviceCheckLaunch("fill");
 }
 
-/* Graphs are recorded in one thread while another allocates and frees; and somebody else's capture, unknown to the library. */
+/* Graphs are recorded in one thread while another allocates and frees; and somebody else's capture, unknown to the
+ * library. */
 static void Captures(unsigned *wrong)
 {
   const size_t      before = TrsvDeviceHeld();
@@ -228,7 +242,8 @@ static void Captures(unsigned *wrong)
   TrsvDeviceFree(b);
   const size_t      after = TrsvDeviceHeld();
   const cudaError_t end   = cudaStreamEndCapture(s, &recorded);
-  printf("during a capture of the caller's: to allocate is %s, memory is freed %s, the capture ends with: %s\n", allowed ? TrsvErrorMessage() : "no error", after < with ? "at once" : "later", cudaGetErrorString(end));
+  printf("during a capture of the caller's: to allocate is %s, memory is freed %s, the capture ends with: %s\n",
+         allowed ? TrsvErrorMessage() : "no error", after < with ? "at once" : "later", cudaGetErrorString(end));
   (void)cudaGetLastError();
   if (recorded) CUDA(cudaGraphDestroy(recorded));
   CUDA(cudaStreamDestroy(s));
@@ -244,7 +259,8 @@ static void Full(void)
   TrsvError           error;
 
   while (!(error = TrsvDeviceAlloc(piece, &p))) all.push_back(p);
-  EXPECT(error == TRSV_ERR_MEMORY && !p && strstr(TrsvErrorMessage(), "1073741824 bytes"), "a full device: error %d, %s", (int)error, TrsvErrorMessage());
+  EXPECT(error == TRSV_ERR_MEMORY && !p && strstr(TrsvErrorMessage(), "1073741824 bytes"),
+         "a full device: error %d, %s", (int)error, TrsvErrorMessage());
   CUDA(cudaGetLastError());
   EXPECT(TrsvScratchAlloc(piece, &p, NULL) == TRSV_ERR_MEMORY && !p, "scratch of a full device");
   CUDA(cudaGetLastError());
@@ -253,7 +269,8 @@ static void Full(void)
   for (void *q : all) TrsvDeviceFree(q);
   EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
   EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
-  const size_t most = FreeBytes() / 10 * 6; /* twice this is more than there is: what a stream has freed is to be had back */
+  const size_t most =
+    FreeBytes() / 10 * 6; /* twice this is more than there is: what a stream has freed is to be had back */
   NEED(TrsvScratchAlloc(most, &p, NULL));
   Fill(p, most, 1, 0, NULL);
   TrsvScratchFree(p, NULL);

@@ -71,7 +71,7 @@ static __device__ __forceinline__ double word_of(unsigned block, int round, unsi
 template <bool CLUSTER> static __global__ void halves(unsigned long long *counts)
 {
   const unsigned base = trsv_shared_address(), lane = threadIdx.x % 32, rank = CLUSTER ? trsv_cluster_rank() : 0,
-                 reader = CLUSTER ? blockIdx.x ^ 1 : blockIdx.x;
+                 reader   = CLUSTER ? blockIdx.x ^ 1 : blockIdx.x;
   unsigned long long torn = 0, waited = 0;
 
   for (int i = 0; i < 2; i++)
@@ -85,7 +85,8 @@ template <bool CLUSTER> static __global__ void halves(unsigned long long *counts
       const long long until = clock64() + (long long)(mix(round * 64ull + lane) % 256);
       const double    v     = word_of(reader, round, lane);
 
-      while (clock64() < until) { }
+      while (clock64() < until) {
+      }
       if (CLUSTER) trsv_push_if(trsv_peer(rank ^ 1), cell, v, true);
       else trsv_shared_store(cell, v);
     } else {
@@ -278,7 +279,8 @@ static void Streams(void)
     CUDA(cudaStreamDestroy(stream[s]));
     CUDA(cudaFree(x[s]));
   }
-  for (void *p : {(void *)right, (void *)right_2, (void *)device_offsets, (void *)device_columns, (void *)device_values})
+  for (void *p :
+       {(void *)right, (void *)right_2, (void *)device_offsets, (void *)device_columns, (void *)device_values})
     CUDA(cudaFree(p));
 }
 

@@ -38,7 +38,8 @@ int Expect(int ok, const char *why, ...)
 
 int ExpectError(TrsvError got, TrsvError wanted, const char *doing)
 {
-  return Expect(got == wanted, "%s: error %d in place of %d%s%s", doing, (int)got, (int)wanted, got ? ": " : "", got ? TrsvErrorMessage() : "");
+  return Expect(got == wanted, "%s: error %d in place of %d%s%s", doing, (int)got, (int)wanted, got ? ": " : "",
+                got ? TrsvErrorMessage() : "");
 }
 
 void End(void)
@@ -126,7 +127,10 @@ void *MakeArray(TrsvPrecision p, int n) { return calloc((size_t)n + 1, TrsvValue
 
 int Reals(TrsvPrecision p, int n) { return TrsvIsComplex(p) ? 2 * n : n; }
 
-double Get(const void *a, TrsvPrecision p, int i) { return TrsvRealPrecision(p) == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]; }
+double Get(const void *a, TrsvPrecision p, int i)
+{
+  return TrsvRealPrecision(p) == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i];
+}
 
 void Set(void *a, TrsvPrecision p, int i, double v)
 {
@@ -150,11 +154,12 @@ void *MakeValues(const TrsvMatrix *A, unsigned seed)
     const double scale = 1. / (1 + A->offsets[i + 1] - A->offsets[i]);
 
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const double v = RandomReal(&r);
+      const double v  = RandomReal(&r);
       const int    at = Reals(A->precision, k);
 
       Set(values, A->precision, at, A->columns[k] == i ? (v < 0 ? -1 : 1) + v : v * scale);
-      if (TrsvIsComplex(A->precision)) Set(values, A->precision, at + 1, RandomReal(&r) * (A->columns[k] == i ? 1 : scale));
+      if (TrsvIsComplex(A->precision))
+        Set(values, A->precision, at + 1, RandomReal(&r) * (A->columns[k] == i ? 1 : scale));
     }
   }
   return values;
@@ -169,9 +174,13 @@ void *MakeVector(TrsvPrecision p, int n, unsigned seed)
   return v;
 }
 
-TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm) { return MakePlanWith(A, source, values, algorithm, NULL); }
+TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm)
+{
+  return MakePlanWith(A, source, values, algorithm, NULL);
+}
 
-TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings)
+TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm,
+                       const char *settings)
 {
   TrsvAnalysis *analysis;
   TrsvPlan     *plan = NULL;
@@ -186,16 +195,18 @@ TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const
 
 void ExpectRefused(const char *algorithm, const char *settings, const char *why)
 {
-  Triangle      T = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+  Triangle      T    = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
   TrsvPlan     *plan = (TrsvPlan *)&T;
   TrsvAnalysis *analysis;
 
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind(algorithm), &plan), TRSV_ERR_ARGUMENT, settings);
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind(algorithm), &plan),
+              TRSV_ERR_ARGUMENT, settings);
   TrsvSettingsRequest(NULL);
   Expect(!plan, "%s %s: a plan in spite of the error", algorithm, settings);
-  Expect(strstr(TrsvErrorMessage(), why) != NULL, "%s %s: the message is '%s'", algorithm, settings, TrsvErrorMessage());
+  Expect(strstr(TrsvErrorMessage(), why) != NULL, "%s %s: the message is '%s'", algorithm, settings,
+         TrsvErrorMessage());
   TrsvAnalysisDestroy(&analysis);
   FreeTriangle(&T);
 }
@@ -233,7 +244,8 @@ int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, co
   return 1;
 }
 
-int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned schedule, unsigned solves, const char *where)
+int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned schedule, unsigned solves,
+                 const char *where)
 {
   const size_t bytes = TrsvValueSize(plan->precision) * (size_t)plan->rows;
   void        *x = MakeArray(plan->precision, plan->rows), *kept = MakeArray(plan->precision, plan->rows);
@@ -242,8 +254,11 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   for (unsigned s = 0; good && s < solves; s++) {
     SimtSchedule(schedule + s);
     memset(x, 0xcd, bytes); /* nothing may be left of what stood there */
-    good = ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where) && ExpectClose(plan->precision, plan->rows, x, reference, where);
-    if (good && s && !TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan))) good = Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule + s, schedule + s - 1);
+    good = ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where) &&
+           ExpectClose(plan->precision, plan->rows, x, reference, where);
+    if (good && s && !TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan)))
+      good = Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule + s,
+                    schedule + s - 1);
     memcpy(kept, x, bytes);
   }
   SimtDefaults();
@@ -252,13 +267,19 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   return good;
 }
 
-static TrsvError AnalyzeAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyze(plan, A, analysis, source, 0); }
-static TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyze(plan, A, analysis, source, 1); }
+static TrsvError AnalyzeAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvThreadAnalyze(plan, A, analysis, source, 0);
+}
+static TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvThreadAnalyze(plan, A, analysis, source, 1);
+}
 
 /* `thread` in one of its forms, whatever is predicted */
 static const TrsvAlgorithm *ThreadForm(int recomputes)
 {
-  static TrsvAlgorithm   form[2];
+  static TrsvAlgorithm form[2];
   TrsvAlgorithm *const f = &form[recomputes];
 
   if (!f->name) {

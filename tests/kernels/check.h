@@ -19,30 +19,38 @@
 extern "C" {
 #endif
 
-/* A test: Begin, any number of Expect, End, which prints its line. The first thing that goes wrong is what the line says. */
+/* A test: Begin, any number of Expect, End, which prints its line. The first thing that goes wrong is what the line
+ * says. */
 void Begin(const char *name, ...) __attribute__((format(printf, 1, 2)));
 int  Expect(int ok, const char *why, ...) __attribute__((format(printf, 2, 3))); /* returns ok */
 int  ExpectError(TrsvError got, TrsvError wanted, const char *doing);
 void End(void);
 void Skip(const char *name, const char *why);
 int  Failures(void);
-int  Reduced(void); /* a slow build asks for fewer of the same */
+int  Reduced(void);                         /* a slow build asks for fewer of the same */
 int  ScheduleCount(int reduced, int usual); /* how many; TRSV_TEST_SCHEDULES times as many in a long run */
 
-/* A suite may run in n parts, k = 1 to n, in processes of their own: it asks Mine() once for each case, in the same order
-   in every part. */
+/* A suite may run in n parts, k = 1 to n, in processes of their own: it asks Mine() once for each case, in the same
+   order in every part. */
 void Shard(int k, int n);
 int  Mine(void);
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestGrowth(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void), TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void);
+void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(void), TestSolve(void),
+  TestSchedules(void), TestPairs(void), TestNumbers(void), TestGrowth(void), TestWaits(void), TestMemory(void),
+  TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void),
+  TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void),
+  TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void),
+  TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void),
+  TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void),
+  TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
-uint64_t RandomBits(Random *);
-int      RandomBelow(Random *, int n);
-double   RandomReal(Random *); /* in [-1, 1) */
-void     Shuffle(Random *, int n, int *order); /* 0 .. n - 1 in a random order */
+uint64_t         RandomBits(Random *);
+int              RandomBelow(Random *, int n);
+double           RandomReal(Random *);                 /* in [-1, 1) */
+void             Shuffle(Random *, int n, int *order); /* 0 .. n - 1 in a random order */
 
 /* A triangle that belongs to the test */
 typedef struct {
@@ -51,7 +59,7 @@ typedef struct {
 } Triangle;
 
 typedef enum {
-  RANDOM,       /* some dependencies anywhere before */
+  RANDOM, /* some dependencies anywhere before */
   DIAGONAL,
   CHAIN,
   DENSE,
@@ -59,7 +67,7 @@ typedef enum {
   DENSE_COLUMN, /* all depend on the first */
   BAND,
   ARROW,
-  GAPS,         /* two rows of three depend on nothing */
+  GAPS, /* two rows of three depend on nothing */
   GRID_2D,
   GRID_3D,
   SHAPES
@@ -69,7 +77,8 @@ extern const char *const ShapeName[SHAPES];
 
 /* Upper triangles are the lower ones seen from the other end. */
 Triangle MakeTriangle(Shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, unsigned seed);
-Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal, TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
+Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal,
+                  TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
 void     FreeTriangle(Triangle *);
 
 /* A copy of a matrix on the device, to be given to FromDevice(). */
@@ -85,29 +94,33 @@ int         Reals(TrsvPrecision, int n); /* of n values */
 double      Get(const void *, TrsvPrecision, int i);
 void        Set(void *, TrsvPrecision, int i, double v);
 const char *PrecisionName(TrsvPrecision);
-void  *MakeValues(const TrsvMatrix *, unsigned seed); /* diagonally dominant by rows */
-void  *MakeVector(TrsvPrecision, int n, unsigned seed);
+void       *MakeValues(const TrsvMatrix *, unsigned seed); /* diagonally dominant by rows */
+void       *MakeVector(TrsvPrecision, int n, unsigned seed);
 
 /* Analysis and plan in one; NULL and a failed Expect where that does not work. */
 TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
 TrsvPlan *MakePlanWith(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *, const char *settings);
-void      ExpectRefused(const char *algorithm, const char *settings, const char *why); /* no plan; the message has why in it */
+void      ExpectRefused(const char *algorithm, const char *settings,
+                        const char *why); /* no plan; the message has why in it */
 
 /* What serial makes of it; NULL as above. */
 void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);
 
-/* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects it. */
+/* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects
+ * it. */
 int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, const char *where);
 
-/* Solves of a plan that has values, one a schedule: all close to the reference and, where the algorithm promises that, the same to the bit.
-   Expects it. */
-int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned schedule, unsigned solves, const char *where);
+/* Solves of a plan that has values, one a schedule: all close to the reference and, where the algorithm promises that,
+   the same to the bit. Expects it. */
+int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned schedule, unsigned solves,
+                 const char *where);
 
 /* Solves of one plan in a row under different schedules; then with new values. As ExpectSolves(), against serial. */
-void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
+void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision,
+                 int solves);
 
-/* The multicolor ordering of a pattern, by values where they are not NULL: expects all that it has to be; returns its level sets, and its grid where
-   that is not NULL. ordering_check.c */
+/* The multicolor ordering of a pattern, by values where they are not NULL: expects all that it has to be; returns its
+   level sets, and its grid where that is not NULL. ordering_check.c */
 int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3]);
 
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
@@ -116,12 +129,13 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 /* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
-/* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread, recomputing"; "chunk", without inverted blocks, and
-   "chunk, inverted". */
+/* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread,
+   recomputing"; "chunk", without inverted blocks, and "chunk, inverted". */
 const TrsvAlgorithm *TestedAlgorithm(int i);
 const TrsvAlgorithm *FindTested(const char *name);
 
-/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
+/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM
+ * names it. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

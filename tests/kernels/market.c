@@ -8,8 +8,10 @@
 
 static FILE *Open(const char *file)
 {
-  const size_t n = strlen(file);
-  const char  *program = n > 3 && !strcmp(file + n - 3, ".gz") ? "gzip -dc" : n > 3 && !strcmp(file + n - 3, ".xz") ? "xz -dc" : "cat";
+  const size_t n       = strlen(file);
+  const char  *program = n > 3 && !strcmp(file + n - 3, ".gz") ? "gzip -dc"
+                       : n > 3 && !strcmp(file + n - 3, ".xz") ? "xz -dc"
+                                                               : "cat";
   char         command[1200];
 
   if (strchr(file, '\'') || n > sizeof(command) - 32) return NULL;
@@ -43,16 +45,19 @@ static void Unique(int rows, int *offsets, int *columns)
 
 static const char *Read(FILE *f, Pattern *p)
 {
-  char  line[1024];
-  int   both, n = 0, *row, *column, *o, *c;
-  long  stored;
+  char line[1024];
+  int  both, n = 0, *row, *column, *o, *c;
+  long stored;
 
-  if (!fgets(line, sizeof(line), f) || strncmp(line, "%%MatrixMarket matrix coordinate", 32)) return "not a coordinate matrix";
+  if (!fgets(line, sizeof(line), f) || strncmp(line, "%%MatrixMarket matrix coordinate", 32))
+    return "not a coordinate matrix";
   both = !strstr(line, "general");
   do
     if (!fgets(line, sizeof(line), f)) return "no sizes";
   while (*line == '%' || !line[strspn(line, " \t\r\n")]);
-  if (sscanf(line, "%d %d %ld", &p->rows, &p->cols, &stored) != 3 || p->rows < 0 || p->cols < 0 || stored < 0 || stored > 500000000) return "bad sizes";
+  if (sscanf(line, "%d %d %ld", &p->rows, &p->cols, &stored) != 3 || p->rows < 0 || p->cols < 0 || stored < 0 ||
+      stored > 500000000)
+    return "bad sizes";
   row    = malloc(sizeof(int) * (size_t)(2 * stored + 1));
   column = malloc(sizeof(int) * (size_t)(2 * stored + 1));
   o      = calloc((size_t)(p->rows > p->cols ? p->rows : p->cols) + 2, sizeof(int));

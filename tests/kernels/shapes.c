@@ -3,7 +3,8 @@
 */
 #include "check.h"
 
-const char *const ShapeName[SHAPES] = {"random", "diagonal", "chain", "dense", "dense row", "dense column", "band", "arrow", "gaps", "2D grid", "3D grid"};
+const char *const ShapeName[SHAPES] = {"random", "diagonal", "chain", "dense",   "dense row", "dense column",
+                                       "band",   "arrow",    "gaps",  "2D grid", "3D grid"};
 
 /* The columns of row i of the strict lower triangle, marked; the row has i of them at most. */
 static void MarkRow(Shape shape, int rows, int i, Random *r, char mark[])
@@ -53,7 +54,8 @@ static Triangle Allocate(int rows, int nnz, TrsvTriangle triangle, TrsvDiagonal 
   return T;
 }
 
-Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal,
+                  TrsvPrecision precision)
 {
   const int lower = triangle == TRSV_LOWER, stored = diagonal == TRSV_DIAGONAL_STORED;
   Triangle  T = Allocate(rows, offsets[rows] + rows, triangle, diagonal, precision);
@@ -70,7 +72,8 @@ Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle
   return T;
 }
 
-Triangle MakeTriangle(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, unsigned seed)
+Triangle MakeTriangle(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision,
+                      unsigned seed)
 {
   Random   r       = 12345 + 97 * seed;
   char    *mark    = calloc((size_t)rows + 1, 1);

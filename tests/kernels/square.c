@@ -13,7 +13,12 @@ static void *OnDevice(size_t bytes)
 
 Square NewSquare(int rows, int nnz, TrsvPrecision precision)
 {
-  return (Square){precision, rows, nnz, OnDevice(sizeof(int) * ((size_t)rows + 1)), OnDevice(sizeof(int) * (size_t)nnz), OnDevice(TrsvValueSize(precision) * (size_t)nnz)};
+  return (Square){precision,
+                  rows,
+                  nnz,
+                  OnDevice(sizeof(int) * ((size_t)rows + 1)),
+                  OnDevice(sizeof(int) * (size_t)nnz),
+                  OnDevice(TrsvValueSize(precision) * (size_t)nnz)};
 }
 
 void FreeSquare(Square *A)
@@ -28,8 +33,9 @@ void FillSquare(Square *A, int symmetric, double dominance, unsigned seed)
   for (int i = 0; i < A->rows; i++) {
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
       const int j = A->columns[k], mine = A->offsets[i + 1] - A->offsets[i], other = A->offsets[j + 1] - A->offsets[j];
-      Random    r = seed + 7919u * (unsigned)(symmetric && j < i ? j : i) + 104729u * (unsigned)(symmetric && j < i ? i : j);
-      double    v = RandomReal(&r);
+      Random    r =
+        seed + 7919u * (unsigned)(symmetric && j < i ? j : i) + 104729u * (unsigned)(symmetric && j < i ? i : j);
+      double v = RandomReal(&r);
 
       if (j == i) v = dominance * (2 + v) * (symmetric || v > 0 ? 1 : -1);
       else v /= mine > other ? mine : other;
@@ -79,8 +85,9 @@ Square MakeSquare(Shape shape, int rows, int symmetric, TrsvPrecision precision,
 
 Square MakeSquareFrom(int rows, const int *offsets, const int *columns)
 {
-  Triangle L = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE), U = MakeFrom(rows, offsets, columns, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE);
-  Square   A = Join(&L.view, &U.view);
+  Triangle L = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE),
+           U = MakeFrom(rows, offsets, columns, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE);
+  Square A   = Join(&L.view, &U.view);
 
   FreeTriangle(&L);
   FreeTriangle(&U);

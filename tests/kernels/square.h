@@ -19,8 +19,10 @@ typedef struct {
 } Square;
 
 Square NewSquare(int rows, int nnz, TrsvPrecision); /* arrays without contents */
-Square MakeSquare(Shape, int rows, int symmetric, TrsvPrecision, unsigned seed); /* lower and upper triangle of a shape, and values */
-Square MakeSquareFrom(int rows, const int *offsets, const int *columns); /* a pattern, made complete, in double precision without values */
+Square MakeSquare(Shape, int rows, int symmetric, TrsvPrecision,
+                  unsigned seed); /* lower and upper triangle of a shape, and values */
+Square MakeSquareFrom(int rows, const int *offsets,
+                      const int *columns); /* a pattern, made complete, in double precision without values */
 void   FreeSquare(Square *);
 
 /* Values dominant by rows and, symmetric patterns provided, by columns; symmetric where asked for */
@@ -41,10 +43,11 @@ extern const TrsvPivots Plain;
 /* A plan of the algorithm chunk for its L, by which it finds pivots where nothing but these depends on each other */
 TrsvPlan *MakeLower(const TrsvFactor *);
 
-/* Factors A some times under different schedules, with such a plan, too, where that makes a difference. Expects factors close to those of the host, closer where pivots is &Plain; the same to the
-   bit every time; and the same outcome. */
+/* Factors A some times under different schedules, with such a plan, too, where that makes a difference. Expects factors
+   close to those of the host, closer where pivots is &Plain; the same to the bit every time; and the same outcome. */
 void CheckNumeric(TrsvFactor *, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where);
-void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where); /* with that plan alone */
+void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times,
+                    const char *where); /* with that plan alone */
 
 void LongRows(void); /* factor_long.c, a part of TestFactor() */
 void ByPlan(void);   /* factor_plan.c, likewise */

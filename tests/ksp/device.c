@@ -1,14 +1,12 @@
 static char help[] = "KSP types cgdevice and bcgsdevice beside PETSc's cg and bcgs: what options cannot ask for.\n\n";
 
 /*
-   Each case solves by both types and compares reason, iterations, residual history, what monitors and tests saw, and the
-   solution. Silent where both agree.
+   Each case solves by both types and compares reason, iterations, residual history, what monitors and tests saw, and
+   the solution. Silent where both agree.
 */
 #include "../pc/common.h"
 
-enum {
-  MOST = 400
-};
+enum { MOST = 400 };
 
 /* What one solve did */
 typedef struct {
@@ -136,21 +134,21 @@ static PetscErrorCode Radius(KSP ksp, Outcome *o)
 }
 
 static const Case cases[] = {
-  {"plain",                   Plain,            PETSC_FALSE},
-  {"monitor",                 Monitor,          PETSC_FALSE},
-  {"own test",                OwnTest,          PETSC_FALSE},
-  {"few iterations",          FewIterations,    PETSC_FALSE},
-  {"one iteration",           OneIteration,     PETSC_FALSE},
-  {"absolute tolerance",      Absolute,         PETSC_FALSE},
-  {"divergence",              Diverges,         PETSC_FALSE},
-  {"no norm",                 NoNorm,           PETSC_FALSE},
-  {"converged at the limit",  MaximumConverges, PETSC_FALSE},
-  {"at least 25 iterations",  Minimum,          PETSC_FALSE},
-  {"initial guess",           Guess,            PETSC_FALSE},
-  {"right preconditioner",    Right,            PETSC_FALSE},
-  {"right, and a guess",      RightGuess,       PETSC_FALSE},
-  {"eigenvalues",             Eigenvalues,      PETSC_TRUE },
-  {"trust region",            Radius,           PETSC_TRUE },
+  {"plain", Plain, PETSC_FALSE},
+  {"monitor", Monitor, PETSC_FALSE},
+  {"own test", OwnTest, PETSC_FALSE},
+  {"few iterations", FewIterations, PETSC_FALSE},
+  {"one iteration", OneIteration, PETSC_FALSE},
+  {"absolute tolerance", Absolute, PETSC_FALSE},
+  {"divergence", Diverges, PETSC_FALSE},
+  {"no norm", NoNorm, PETSC_FALSE},
+  {"converged at the limit", MaximumConverges, PETSC_FALSE},
+  {"at least 25 iterations", Minimum, PETSC_FALSE},
+  {"initial guess", Guess, PETSC_FALSE},
+  {"right preconditioner", Right, PETSC_FALSE},
+  {"right, and a guess", RightGuess, PETSC_FALSE},
+  {"eigenvalues", Eigenvalues, PETSC_TRUE},
+  {"trust region", Radius, PETSC_TRUE},
 };
 
 /* Changes of the system: A, the matrix of the preconditioner, and b */
@@ -165,13 +163,14 @@ typedef enum {
   SYSTEM_ZERO_A,
   SYSTEMS
 } System;
-static const char *const systems[] = {"", "indefinite matrix", "indefinite preconditioner", "null space", "NaN in b", "NaN in A", "b = 0", "A = 0"};
+static const char *const systems[] = {
+  "", "indefinite matrix", "indefinite preconditioner", "null space", "NaN in b", "NaN in A", "b = 0", "A = 0"};
 
 static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
 {
-  Problem      problem = PROBLEM_POISSON;
-  PetscInt     n;
-  Vec          d;
+  Problem  problem = PROBLEM_POISSON;
+  PetscInt n;
+  Vec      d;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, problem, 400, &problem, A));
@@ -245,29 +244,42 @@ static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, 
 static PetscBool Differ(PetscReal a, PetscReal b, PetscReal scale)
 {
   if (PetscIsNanReal(a) || PetscIsNanReal(b)) return (PetscBool)(PetscIsNanReal(a) != PetscIsNanReal(b));
-  return (PetscBool)!(PetscAbsReal(a - b) <= 1e-6 * PetscAbsReal(b) + 1e-12 * scale || a == b);
+  return (PetscBool) !(PetscAbsReal(a - b) <= 1e-6 * PetscAbsReal(b) + 1e-12 * scale || a == b);
 }
 
-/* Rounding grows fast in BiCGStab: only its first norms are the same, of a definite matrix, and it may take some iterations
-   more or less. Once a norm is nothing but rounding, an exact zero ends one solve and not the other. */
-static PetscErrorCode Compare(const char what[], PetscBool cg, PetscInt norms, const Outcome *ours, const Outcome *petsc)
+/* Rounding grows fast in BiCGStab: only its first norms are the same, of a definite matrix, and it may take some
+   iterations more or less. Once a norm is nothing but rounding, an exact zero ends one solve and not the other. */
+static PetscErrorCode Compare(const char what[], PetscBool cg, PetscInt norms, const Outcome *ours,
+                              const Outcome *petsc)
 {
   const PetscReal scale = petsc->history[0];
-  const PetscBool exact = (PetscBool)(ours->reason > 0 && petsc->reason > 0 && PetscMax(ours->norm, petsc->norm) <= 1e-13 * scale);
-  const PetscInt  most  = cg ? exact : 2 + petsc->iterations / 8;
+  const PetscBool exact =
+    (PetscBool)(ours->reason > 0 && petsc->reason > 0 && PetscMax(ours->norm, petsc->norm) <= 1e-13 * scale);
+  const PetscInt most = cg ? exact : 2 + petsc->iterations / 8;
 
   PetscFunctionBeginUser;
-  if ((ours->reason != petsc->reason && !exact) || PetscAbsInt(ours->iterations - petsc->iterations) > most || ours->length - ours->iterations != petsc->length - petsc->iterations || (!most && ours->seen != petsc->seen)) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s after %" PetscInt_FMT " iterations, %" PetscInt_FMT " norms, %" PetscInt_FMT " seen; should be %s, %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT "\n", what, KSPConvergedReasons[ours->reason], ours->iterations, ours->length, ours->seen, KSPConvergedReasons[petsc->reason], petsc->iterations, petsc->length, petsc->seen));
+  if ((ours->reason != petsc->reason && !exact) || PetscAbsInt(ours->iterations - petsc->iterations) > most ||
+      ours->length - ours->iterations != petsc->length - petsc->iterations || (!most && ours->seen != petsc->seen)) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%s: %s after %" PetscInt_FMT " iterations, %" PetscInt_FMT " norms, %" PetscInt_FMT
+                          " seen; should be %s, %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT "\n",
+                          what, KSPConvergedReasons[ours->reason], ours->iterations, ours->length, ours->seen,
+                          KSPConvergedReasons[petsc->reason], petsc->iterations, petsc->length, petsc->seen));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt i = 0; i < norms; i++) {
-    if (Differ(ours->history[i], petsc->history[i], scale) || Differ(ours->solution_norm[i], petsc->solution_norm[i], 1)) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: norm %" PetscInt_FMT " is %.10e, of the solution %.10e; should be %.10e, %.10e\n", what, i, (double)ours->history[i], (double)ours->solution_norm[i], (double)petsc->history[i], (double)petsc->solution_norm[i]));
+    if (Differ(ours->history[i], petsc->history[i], scale) ||
+        Differ(ours->solution_norm[i], petsc->solution_norm[i], 1)) {
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "%s: norm %" PetscInt_FMT " is %.10e, of the solution %.10e; should be %.10e, %.10e\n",
+                            what, i, (double)ours->history[i], (double)ours->solution_norm[i],
+                            (double)petsc->history[i], (double)petsc->solution_norm[i]));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (!most && Differ(ours->norm, petsc->norm, scale)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the last norm is %g, should be %g\n", what, (double)ours->norm, (double)petsc->norm));
+  if (!most && Differ(ours->norm, petsc->norm, scale))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the last norm is %g, should be %g\n", what, (double)ours->norm,
+                          (double)petsc->norm));
   if (petsc->reason > 0) PetscCall(CheckVec(what, ours->x, petsc->x, 1e-5));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,7 +303,8 @@ int main(int argc, char **args)
           char what[256];
 
           if (!cg && (norm != KSP_NORM_PRECONDITIONED || cases[c].cg)) continue;
-          PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, %s %s", cg ? "cg" : "bcgs", KSPNormTypes[norm], cases[c].name, systems[s]));
+          PetscCall(PetscSNPrintf(what, sizeof(what), "%s, %s, %s %s", cg ? "cg" : "bcgs", KSPNormTypes[norm],
+                                  cases[c].name, systems[s]));
           PetscCall(Solve(cg ? KSPCG : KSPBCGS, &cases[c], norm, A, P, b, &petsc));
           PetscCall(Solve(cg ? "cgdevice" : "bcgsdevice", &cases[c], norm, A, P, b, &ours));
           PetscCall(Compare(what, (PetscBool)cg, cg ? petsc.iterations + 1 : s == SYSTEM_PLAIN ? 5 : 0, &ours, &petsc));

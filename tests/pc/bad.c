@@ -18,7 +18,9 @@ typedef enum {
   CASE_RANGE,     /* a column beyond the last one */
   CASE_SOUND
 } Case;
-static const char *const Cases[] = {"missing", "zero", "last", "nan", "nanpivot", "infinite", "nanrhs", "negative", "nonsquare", "unsorted", "duplicate", "range", "sound", "Case", "CASE_", NULL};
+static const char *const Cases[] = {"missing", "zero",     "last",      "nan",      "nanpivot",  "infinite",
+                                    "nanrhs",  "negative", "nonsquare", "unsorted", "duplicate", "range",
+                                    "sound",   "Case",     "CASE_",     NULL};
 
 /* Lower bidiagonal, with zeros stored above, but for what is wrong with it */
 static PetscErrorCode Create(Case which, PetscInt n, Mat *A)
@@ -83,8 +85,10 @@ static PetscErrorCode PrintFailure(KSP ksp)
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatFactorGetError(F, &error));
   PetscCall(MatFactorGetErrorZeroPivot(F, &pivot, &row));
-  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "zero pivot in row %" PetscInt_FMT "\n", row));
-  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT && pivot > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "of magnitude %g\n", (double)pivot));
+  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "zero pivot in row %" PetscInt_FMT "\n", row));
+  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT && pivot > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "of magnitude %g\n", (double)pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,9 @@
-static char help[] = "Solves one system with PETSc's ILU and with sptrsvgpu, on the host and, where there is one, on the GPU.\n\n";
+static char help[] =
+  "Solves one system with PETSc's ILU and with sptrsvgpu, on the host and, where there is one, on the GPU.\n\n";
 
 /*
-   What `make check' runs. The last line is "OK (host)" or "OK (GPU sm_90)"; where something is wrong, it says what, and the exit status is 1.
+   What `make check' runs. The last line is "OK (host)" or "OK (GPU sm_90)"; where something is wrong, it says what, and
+   the exit status is 1.
 */
 #include <petscksp.h>
 #if PetscDefined(HAVE_CUDA)
@@ -91,11 +93,14 @@ int main(int argc, char **args)
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   FindGPU(gpu, sizeof(gpu));
   PetscCall(Solve(MATSEQAIJ, PCILU, &reference, &error));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ilu, host: %" PetscInt_FMT " iterations, error %.1e\n", reference, (double)error));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "ilu, host: %" PetscInt_FMT " iterations, error %.1e\n", reference, (double)error));
   for (int device = 0; device < (gpu[0] ? 2 : 1); device++) {
     PetscCall(Solve(device ? MATSEQAIJCUSPARSE : MATSEQAIJ, "sptrsvgpu", &iterations, &error));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sptrsvgpu, %s: %" PetscInt_FMT " iterations, error %.1e\n", device ? gpu : "host", iterations, (double)error));
-    if (PetscAbsInt(iterations - reference) > device || !(error < PetscMax(1e-7, 1e3 * PETSC_MACHINE_EPSILON))) failed = 1;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sptrsvgpu, %s: %" PetscInt_FMT " iterations, error %.1e\n",
+                          device ? gpu : "host", iterations, (double)error));
+    if (PetscAbsInt(iterations - reference) > device || !(error < PetscMax(1e-7, 1e3 * PETSC_MACHINE_EPSILON)))
+      failed = 1;
   }
   if (failed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "FAILED: iterations or error are not those of ilu\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "OK (%s)\n", gpu[0] ? gpu : "host"));

@@ -1,4 +1,5 @@
-static char help[] = "-citations names the papers of the algorithms that solve, and of the ordering, each once, and no others.\n\n";
+static char help[] =
+  "-citations names the papers of the algorithms that solve, and of the ordering, each once, and no others.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -6,17 +7,17 @@ static char help[] = "-citations names the papers of the algorithms that solve, 
 static const struct {
   const char *algorithm, *key;
 } papers[] = {
-  {"level",    "AndersonSaad1989"   },
-  {"csc",      "SyncFreeSpTRSV"     },
-  {"warp",     "DufrechouEzzatti2018"},
-  {"fusion",   "YuenyeungSpTRSV"    },
-  {"twophase", "CapelliniSpTRSV"    },
-  {"ag",       "AGSpTRSV"           },
-  {"recblock", "RecBlockSpTRSV"     },
-  {"thread",   "CapelliniSpTRSV"    },
-  {"dense",    "DenseLowerTriangularSolver"},
-  {"chunk",    "AlvaradoSchreiber1993"},
-  {"sell",     "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
+  {"level", "AndersonSaad1989"},
+  {"csc", "SyncFreeSpTRSV"},
+  {"warp", "DufrechouEzzatti2018"},
+  {"fusion", "YuenyeungSpTRSV"},
+  {"twophase", "CapelliniSpTRSV"},
+  {"ag", "AGSpTRSV"},
+  {"recblock", "RecBlockSpTRSV"},
+  {"thread", "CapelliniSpTRSV"},
+  {"dense", "DenseLowerTriangularSolver"},
+  {"chunk", "AlvaradoSchreiber1993"},
+  {"sell", "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))
@@ -65,7 +66,8 @@ int main(int argc, char **args)
     if (!round) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
     if (round == 1) PetscCall(SetUp(A, PCCAPELLINI, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
     if (round == 2) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_MULTICOLOR, wanted));
-    for (int p = 0; round == 3 && cuda && p < PAPERS; p++) PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, SPTRSVGPU_ORDERING_NATURAL, wanted));
+    for (int p = 0; round == 3 && cuda && p < PAPERS; p++)
+      PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, SPTRSVGPU_ORDERING_NATURAL, wanted));
     /* a size_t before PETSc 3.22 */
     PetscCall(PetscSegBufferGetSize(PetscCitationsList, (void *)&size));
     PetscCall(PetscMalloc1(size + 1, &text));
@@ -84,7 +86,9 @@ int main(int argc, char **args)
       }
       for (int q = 0; q < PAPERS; q++) /* of one paper for two algorithms, either is enough */
         if (!strcmp(papers[p].key, papers[q].key) && wanted[q]) wanted[p] = PETSC_TRUE;
-      if ((first != NULL) != (PetscBool)wanted[p]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "round %d: %s is %scited\n", round, papers[p].key, first ? "" : "not "));
+      if ((first != NULL) != (PetscBool)wanted[p])
+        PetscCall(
+          PetscPrintf(PETSC_COMM_WORLD, "round %d: %s is %scited\n", round, papers[p].key, first ? "" : "not "));
     }
     /* what was there goes back: the next round must not cite again */
     {

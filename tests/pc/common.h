@@ -17,7 +17,7 @@
 
 /* 1 + y i where scalars are complex, otherwise 1 */
 #if PetscDefined(USE_COMPLEX)
-  #define PHASE(y) (1 + (PetscReal)(y) * PETSC_i)
+  #define PHASE(y) (1 + (PetscReal)(y)*PETSC_i)
 #else
   #define PHASE(y) 1
 #endif
@@ -31,7 +31,8 @@ typedef enum {
   PROBLEM_DIAGONAL,
   PROBLEM_ARROW /* full first row, first column and last row */
 } Problem;
-PETSC_UNUSED static const char *const Problems[] = {"poisson", "convection", "random", "saddle", "chain", "diagonal", "arrow", "Problem", "PROBLEM_", NULL};
+PETSC_UNUSED static const char *const Problems[] = {"poisson",  "convection", "random",  "saddle",   "chain",
+                                                    "diagonal", "arrow",      "Problem", "PROBLEM_", NULL};
 
 /* One entry more in the row, unless it lies outside */
 static inline void Put(PetscInt n, PetscInt j, PetscScalar v, PetscInt *count, PetscInt cols[], PetscScalar values[])
@@ -43,7 +44,8 @@ static inline void Put(PetscInt n, PetscInt j, PetscScalar v, PetscInt *count, P
 
 /* Row i of n of a problem; s changes the values but not the pattern. In complex numbers the values of problems that ICC
    is not for have imaginary parts, so that no two entries at mirrored places are conjugates. */
-static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscReal s, PetscInt *count, PetscInt cols[], PetscScalar values[])
+static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscReal s, PetscInt *count, PetscInt cols[],
+                                 PetscScalar values[])
 {
   const PetscInt m = (PetscInt)PetscSqrtReal((PetscReal)n), x = i % m;
 
@@ -64,7 +66,7 @@ static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscR
   case PROBLEM_RANDOM:
     Put(n, i, 4 + s, count, cols, values);
     for (PetscInt64 k = 1; k < 6; k++) {
-      const PetscInt j = (PetscInt)((((i + 7) * (PetscInt64)7919 + k * 104729) ^ ((i * k) << 3)) % n);
+      const PetscInt j     = (PetscInt)((((i + 7) * (PetscInt64)7919 + k * 104729) ^ ((i * k) << 3)) % n);
       PetscBool      there = PETSC_FALSE;
 
       for (PetscInt l = 0; l < *count; l++) there = (PetscBool)(there || cols[l] == j);
@@ -83,9 +85,7 @@ static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscR
     Put(n, i, 1 + s, count, cols, values);
     Put(n, i + 1, -0.25, count, cols, values);
     break;
-  case PROBLEM_DIAGONAL:
-    Put(n, i, 1 + (PetscReal)(i % 5) + s, count, cols, values);
-    break;
+  case PROBLEM_DIAGONAL: Put(n, i, 1 + (PetscReal)(i % 5) + s, count, cols, values); break;
   case PROBLEM_ARROW:
     if (i == 0 || i == n - 1) {
       for (PetscInt j = 0; j < n; j++) Put(n, j, i == j ? 2 * n + s : 1, count, cols, values);
@@ -149,7 +149,8 @@ PETSC_UNUSED static PetscErrorCode ProblemCreate(MPI_Comm comm, Problem problem,
 }
 
 /* The matrix that -problem, -n and -bs (block size) ask for */
-PETSC_UNUSED static PetscErrorCode ProblemFromOptions(MPI_Comm comm, Problem problem, PetscInt n, Problem *chosen, Mat *A)
+PETSC_UNUSED static PetscErrorCode ProblemFromOptions(MPI_Comm comm, Problem problem, PetscInt n, Problem *chosen,
+                                                      Mat *A)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-problem", Problems, (PetscEnum *)&problem, NULL));
@@ -168,7 +169,9 @@ PETSC_UNUSED static PetscErrorCode FillVec(Vec v, PetscInt seed)
   PetscFunctionBegin;
   PetscCall(VecGetOwnershipRange(v, &start, &end));
   PetscCall(VecGetArrayWrite(v, &a));
-  for (PetscInt i = start; i < end; i++) a[i - start] = PetscSinReal((PetscReal)(i * 37 + seed * 101) + 0.5) * PHASE(PetscSinReal((PetscReal)(i * 53 + seed * 7)));
+  for (PetscInt i = start; i < end; i++)
+    a[i - start] =
+      PetscSinReal((PetscReal)(i * 37 + seed * 101) + 0.5) * PHASE(PetscSinReal((PetscReal)(i * 53 + seed * 7)));
   PetscCall(VecRestoreArrayWrite(v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,7 +189,9 @@ PETSC_UNUSED static PetscErrorCode CheckVec(const char what[], Vec x, Vec refere
   PetscCall(VecNorm(d, NORM_2, &difference));
   PetscCall(VecNorm(reference, NORM_2, &norm));
   PetscCall(VecDestroy(&d));
-  if (!(difference <= TOLERANCE(tolerance) * norm)) PetscCall(PetscPrintf(PetscObjectComm((PetscObject)x), "%s: differs by %.3e of %.3e\n", what, (double)difference, (double)norm));
+  if (!(difference <= TOLERANCE(tolerance) * norm))
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)x), "%s: differs by %.3e of %.3e\n", what, (double)difference,
+                          (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,6 +207,8 @@ PETSC_UNUSED static PetscErrorCode CheckMat(const char what[], Mat X, Mat refere
   PetscCall(MatNorm(D, NORM_FROBENIUS, &difference));
   PetscCall(MatNorm(reference, NORM_FROBENIUS, &norm));
   PetscCall(MatDestroy(&D));
-  if (!(difference <= TOLERANCE(tolerance) * norm)) PetscCall(PetscPrintf(PetscObjectComm((PetscObject)X), "%s: differs by %.3e of %.3e\n", what, (double)difference, (double)norm));
+  if (!(difference <= TOLERANCE(tolerance) * norm))
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)X), "%s: differs by %.3e of %.3e\n", what, (double)difference,
+                          (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

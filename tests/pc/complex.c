@@ -1,4 +1,5 @@
-static char help[] = "Complex matrices: Hermitian ones, symmetric ones, SPD ones; their ICC against PETSc's ILU, and zero pivots.\n\
+static char help[] =
+  "Complex matrices: Hermitian ones, symmetric ones, SPD ones; their ICC against PETSc's ILU, and zero pivots.\n\
   -kind <hermitian,symmetric,spd> : what the matrix is, and is known to be\n\
   -also_spd : a Hermitian matrix is also said to be SPD\n\n";
 
@@ -30,14 +31,21 @@ static PetscErrorCode Fill(Mat A, Kind kind, PetscReal s)
 
     PetscCall(MatSetValue(A, i, i, kind == KIND_SYMMETRIC ? (4.5 + s) * PHASE(0.3) : 4.5 + s, INSERT_VALUES));
     for (int k = 0; k < 4; k++) {
-      const PetscReal y = kind == KIND_SPD ? 0 : (near[k] > i) == (kind == KIND_HERMITIAN) ? 0.4 : kind == KIND_HERMITIAN ? -0.4 : 0.4;
+      const PetscReal y = kind == KIND_SPD                          ? 0
+                        : (near[k] > i) == (kind == KIND_HERMITIAN) ? 0.4
+                        : kind == KIND_HERMITIAN                    ? -0.4
+                                                                    : 0.4;
 
       if (near[k] >= 0) PetscCall(MatSetValue(A, i, near[k], -PHASE(y), INSERT_VALUES));
     }
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatSetOption(A, kind == KIND_HERMITIAN ? MAT_HERMITIAN : kind == KIND_SYMMETRIC ? MAT_SYMMETRIC : MAT_SPD, PETSC_TRUE));
+  PetscCall(MatSetOption(A,
+                         kind == KIND_HERMITIAN   ? MAT_HERMITIAN
+                         : kind == KIND_SYMMETRIC ? MAT_SYMMETRIC
+                                                  : MAT_SPD,
+                         PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +90,9 @@ static PetscErrorCode Compare(PC pc, PC reference, Kind kind)
     PetscCall(PCApply(pc, c, y));
     PetscCall(VecDot(x, c, &one));
     PetscCall(VecDot(b, y, &other));
-    if (!(PetscAbsScalar(one - other) <= TOLERANCE(1e-12) * PetscAbsScalar(one))) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "not Hermitian: %g and %g\n", (double)PetscAbsScalar(one), (double)PetscAbsScalar(one - other)));
+    if (!(PetscAbsScalar(one - other) <= TOLERANCE(1e-12) * PetscAbsScalar(one)))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "not Hermitian: %g and %g\n", (double)PetscAbsScalar(one),
+                            (double)PetscAbsScalar(one - other)));
   }
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&c));
@@ -114,21 +124,26 @@ static PetscErrorCode CheckIterations(Mat A, Kind kind, const char solver[])
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, &its[k]));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    if (reason <= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", k ? solver : PCNONE, KSPConvergedReasons[reason]));
+    if (reason <= 0)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", k ? solver : PCNONE, KSPConvergedReasons[reason]));
     PetscCall(KSPDestroy(&ksp));
   }
-  if (2 * its[1] > its[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations, without preconditioner %" PetscInt_FMT "\n", its[1], its[0]));
+  if (2 * its[1] > its[0])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations, without preconditioner %" PetscInt_FMT "\n",
+                          its[1], its[0]));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The default: ICC if the matrix is known to be SPD, but on the host not if it is Hermitian, which PETSc's ICC is not for */
+/* The default: ICC if the matrix is known to be SPD, but on the host not if it is Hermitian, which PETSc's ICC is not
+ * for */
 static PetscErrorCode CheckDefault(Mat A, Kind kind, PetscBool also_spd, PetscBool device)
 {
-  const PetscBool spd = (PetscBool)(kind == KIND_SPD || also_spd), icc = (PetscBool)(spd && (device || kind != KIND_HERMITIAN));
-  PC              pc;
-  MatFactorType   type;
+  const PetscBool spd = (PetscBool)(kind == KIND_SPD || also_spd),
+                  icc = (PetscBool)(spd && (device || kind != KIND_HERMITIAN));
+  PC            pc;
+  MatFactorType type;
 
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &pc));
@@ -136,7 +151,8 @@ static PetscErrorCode CheckDefault(Mat A, Kind kind, PetscBool also_spd, PetscBo
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   PetscCall(PCSpTRSVGPUGetChosenFactorType(pc, &type));
-  if (type != (icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "by default %s\n", MatFactorTypes[type]));
+  if (type != (icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "by default %s\n", MatFactorTypes[type]));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,7 +189,9 @@ static PetscErrorCode CheckZeroPivot(PetscInt n)
     PetscCall(PCGetFailedReason(pc, &failed));
     PetscCall(PCFactorGetMatrix(pc, &F));
     PetscCall(MatFactorGetErrorZeroPivot(F, &pivot, &row));
-    if ((failed == PC_FACTOR_NUMERIC_ZEROPIVOT) != zero || (zero && (row != n / 2 || pivot > 1e-6))) PetscCall(PetscPrintf(PETSC_COMM_SELF, "pivots of 2 i%s: %s, row %" PetscInt_FMT ", pivot %g\n", zero ? " and a zero" : "", PCFailedReasons[failed], row, (double)pivot));
+    if ((failed == PC_FACTOR_NUMERIC_ZEROPIVOT) != zero || (zero && (row != n / 2 || pivot > 1e-6)))
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "pivots of 2 i%s: %s, row %" PetscInt_FMT ", pivot %g\n",
+                            zero ? " and a zero" : "", PCFailedReasons[failed], row, (double)pivot));
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));
@@ -183,7 +201,7 @@ static PetscErrorCode CheckZeroPivot(PetscInt n)
 int main(int argc, char **args)
 {
   Kind      kind = KIND_HERMITIAN;
-  PetscInt  n = 400;
+  PetscInt  n    = 400;
   Mat       A, host;
   PC        pc, reference;
   PetscBool device, also_spd = PETSC_FALSE;
@@ -203,7 +221,8 @@ int main(int argc, char **args)
   PetscCall(CheckDefault(A, kind, also_spd, device));
   PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &host));
   PetscCall(MakePC(host, PCILU, MAT_FACTOR_ILU, &reference));
-  PetscCall(MakePC(A, PCSPTRSVGPU, kind == KIND_HERMITIAN && also_spd && !device ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &pc));
+  PetscCall(
+    MakePC(A, PCSPTRSVGPU, kind == KIND_HERMITIAN && also_spd && !device ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &pc));
   if (kind != KIND_HERMITIAN || device) PetscCall(Compare(pc, reference, kind));
   PetscCall(CheckIterations(A, kind, PCSPTRSVGPU));
   PetscCall(Fill(A, kind, 0.5));

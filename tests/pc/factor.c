@@ -31,7 +31,8 @@ static PetscErrorCode Factor(Mat A, const char solver[], MatFactorType type, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether forward and backward solve, one after the other, are the solve; what the halves are differs from solver to solver */
+/* Whether forward and backward solve, one after the other, are the solve; what the halves are differs from solver to
+ * solver */
 static PetscErrorCode CheckHalves(Mat F, Vec b, Vec solution)
 {
   Vec y, z;
@@ -148,7 +149,8 @@ static PetscErrorCode CheckBound(Mat F, Mat A)
   PetscCall(VecSet(b, 1));
   before = petsc_gflops;
   PetscCall(MatSolve(F, b, x));
-  if (petsc_gflops != before) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a factor bound to the host solves on the GPU\n"));
+  if (petsc_gflops != before)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a factor bound to the host solves on the GPU\n"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
 #else

@@ -1,4 +1,5 @@
-static char help[] = "Where the matrix is on the host, the solves are those of PETSc's own factor: the same bits, in its time.\n\
+static char help[] =
+  "Where the matrix is on the host, the solves are those of PETSc's own factor: the same bits, in its time.\n\
   -block <size> : every entry of the problem's matrix becomes a block of so many rows, which have one pattern\n\
   -plans        : an algorithm is named, so that there are plans\n\
   -ours, -reference <options> : of the two preconditioners, in quotes, beginning with a space\n\n";
@@ -21,7 +22,8 @@ static PetscErrorCode Fill(Mat A, Problem problem, PetscInt n, PetscInt block, P
       for (PetscInt c = 0; c < block; c++) {
         const PetscInt j = block * cols[k] + c;
 
-        PetscCall(MatSetValue(A, i, j, i == j ? block * values[k] : values[k] / (PetscScalar)(1 + (i + j) % (block + 1)), INSERT_VALUES));
+        PetscCall(MatSetValue(
+          A, i, j, i == j ? block * values[k] : values[k] / (PetscScalar)(1 + (i + j) % (block + 1)), INSERT_VALUES));
       }
   }
   PetscCall(PetscFree2(cols, values));
@@ -52,7 +54,8 @@ static PetscErrorCode CheckPlans(const char when[], PetscBool expected)
     PetscInt count;
 
     PetscCall(Events(names[e], &count));
-    if ((count > 0) != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " times %s\n", when, count, names[e]));
+    if ((count > 0) != expected)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " times %s\n", when, count, names[e]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,13 +111,17 @@ static PetscErrorCode Compare(const char when[], KSP ksp[], PetscBool plans)
   }
   PetscCall(CheckSame(when, "PCApply", x[0], x[1], rounded));
   for (int k = 0; k < 2; k++) PetscCall(PCApplyTranspose(pc[k], b, x[k]));
-  if (!plans) PetscCall(CheckSame(when, "PCApplyTranspose", x[0], x[1], rounded)); /* theirs add up columns of the transpose, plans rows */
+  if (!plans)
+    PetscCall(CheckSame(when, "PCApplyTranspose", x[0], x[1],
+                        rounded)); /* theirs add up columns of the transpose, plans rows */
   for (int k = 0; k < 2; k++) {
     PetscCall(VecSet(x[k], 0));
     PetscCall(KSPSolve(ksp[k], b, x[k]));
     PetscCall(KSPGetResidualHistory(ksp[k], &history[k], &n[k]));
   }
-  for (PetscInt i = 0; i < PetscMin(n[0], n[1]); i++) same = (PetscBool)(same && PetscAbsReal(history[0][i] - history[1][i]) <= (rounded ? TOLERANCE(1e-6) * history[1][i] : 0));
+  for (PetscInt i = 0; i < PetscMin(n[0], n[1]); i++)
+    same = (PetscBool)(same &&
+                       PetscAbsReal(history[0][i] - history[1][i]) <= (rounded ? TOLERANCE(1e-6) * history[1][i] : 0));
   if (n[0] != n[1] || !same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: another history of residuals\n", when));
   PetscCall(CheckSame(when, "KSPSolve", x[0], x[1], rounded));
   PetscCall(VecDestroy(&b));
@@ -149,12 +156,12 @@ static PetscErrorCode CheckHalves(const char when[], PC pc)
 int main(int argc, char **args)
 {
   static const char *const sets[] = {"-ours", "-reference"};
-  Mat       A;
-  KSP       ksp[2];
-  PC        pc;
-  Problem   problem = PROBLEM_CONVECTION;
-  PetscInt  n = 400, block = 1, local;
-  PetscBool plans = PETSC_FALSE;
+  Mat                      A;
+  KSP                      ksp[2];
+  PC                       pc;
+  Problem                  problem = PROBLEM_CONVECTION;
+  PetscInt                 n = 400, block = 1, local;
+  PetscBool                plans = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));

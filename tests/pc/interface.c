@@ -10,7 +10,9 @@ static char help[] = "The calls of sptrsvgpu.h, in a program that links the libr
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
     error_ = (__VA_ARGS__); \
     PetscCall(PetscPopErrorHandler()); \
-    if (error_ != (code)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
+    if (error_ != (code)) \
+      PetscCall( \
+        PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
   } while (0)
 
 static PetscErrorCode CheckString(const char what[], const char is[], const char should[])
@@ -79,11 +81,11 @@ static PetscErrorCode FactorTypes(void)
 
 static PetscErrorCode Algorithms(const char name[])
 {
-  Mat             A, B, F;
-  PC              pc;
-  const char     *lower, *upper;
+  Mat                A, B, F;
+  PC                 pc;
+  const char        *lower, *upper;
   SpTRSVGPUSelection select;
-  PetscReal       seconds;
+  PetscReal          seconds;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
@@ -255,10 +257,11 @@ static PetscErrorCode OnHost(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What needs a matrix of type aij, or a factorization that PETSc has not for a type, fails and leaves nothing behind. */
+/* What needs a matrix of type aij, or a factorization that PETSc has not for a type, fails and leaves nothing behind.
+ */
 static PetscErrorCode Types(void)
 {
-  static const MatType types[] = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
+  static const MatType types[]   = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
   static const MatType devices[] = {"seqaijkokkos", "seqaijhipsparse", "seqaijviennacl", "seqdensecuda"};
   Mat                  A, B, F;
   PC                   pc;
@@ -296,7 +299,8 @@ static PetscErrorCode Types(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go after what they cannot factor. */
+/* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go
+ * after what they cannot factor. */
 static PetscErrorCode Replaced(void)
 {
   Mat A, B;

@@ -1,10 +1,11 @@
-static char help[] = "Solves twice, with two sets of options, and compares: reason, iterations, residual history, solution.\n\
+static char help[] =
+  "Solves twice, with two sets of options, and compares: reason, iterations, residual history, solution.\n\
   -ours <options>      : the first set, in quotes, beginning with a space\n\
   -reference <options> : the second set\n\n";
 
 /*
-   Silent where both agree. The residual histories may differ by 1e-6 of the residual, or of what rounding leaves of the first one, as sums
-   in another order make them.
+   Silent where both agree. The residual histories may differ by 1e-6 of the residual, or of what rounding leaves of the
+   first one, as sums in another order make them.
 */
 #include "common.h"
 
@@ -16,8 +17,8 @@ typedef struct {
 
 static PetscErrorCode Solve(Mat A, const char option[], Vec b, Vec x, Result *r)
 {
-  char            options[1024] = "";
-  KSP             ksp;
+  char             options[1024] = "";
+  KSP              ksp;
   const PetscReal *history;
 
   PetscFunctionBeginUser;
@@ -56,14 +57,21 @@ int main(int argc, char **args)
 
   PetscCall(Solve(A, "-ours", b, x, &ours));
   PetscCall(Solve(A, "-reference", b, y, &reference));
-  if (ours.reason != reference.reason) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason: %s, should be %s\n", KSPConvergedReasons[ours.reason], KSPConvergedReasons[reference.reason]));
-  if (ours.iterations != reference.iterations) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", should be %" PetscInt_FMT "\n", ours.iterations, reference.iterations));
+  if (ours.reason != reference.reason)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason: %s, should be %s\n", KSPConvergedReasons[ours.reason],
+                          KSPConvergedReasons[reference.reason]));
+  if (ours.iterations != reference.iterations)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", should be %" PetscInt_FMT "\n",
+                          ours.iterations, reference.iterations));
   else {
     for (PetscInt i = 0; i <= ours.iterations; i++) {
       const PetscReal a = ours.history[i], h = reference.history[i];
 
       if (PetscIsInfOrNanReal(a) && PetscIsInfOrNanReal(h)) continue;
-      if (!(PetscAbsReal(a - h) <= TOLERANCE(tolerance) * h + PetscMax(1e-14, 40 * PETSC_MACHINE_EPSILON) * reference.history[0])) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual %" PetscInt_FMT ": %.8e, should be %.8e\n", i, (double)a, (double)h));
+      if (!(PetscAbsReal(a - h) <=
+            TOLERANCE(tolerance) * h + PetscMax(1e-14, 40 * PETSC_MACHINE_EPSILON) * reference.history[0]))
+        PetscCall(
+          PetscPrintf(PETSC_COMM_WORLD, "residual %" PetscInt_FMT ": %.8e, should be %.8e\n", i, (double)a, (double)h));
     }
     if (reference.reason > 0) PetscCall(CheckVec("solution", x, y, 1e-6));
   }

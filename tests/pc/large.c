@@ -1,4 +1,5 @@
-static char help[] = "Blocks that indices of 32 bits do not suffice for: an error that names the size, and a sound matrix afterwards.\n\n";
+static char help[] =
+  "Blocks that indices of 32 bits do not suffice for: an error that names the size, and a sound matrix afterwards.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -15,7 +16,8 @@ static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *text, void *context)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                           PetscErrorType type, const char *text, void *context)
 {
   (void)comm, (void)line, (void)function, (void)file, (void)context;
   if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
@@ -25,7 +27,8 @@ static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const 
 static PetscErrorCode Check(const char what[], PetscErrorCode ierr, const char has[])
 {
   PetscFunctionBeginUser;
-  if (ierr != (has ? PETSC_ERR_SUP : PETSC_SUCCESS) || (has && !strstr(message, has))) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, %s\n", what, (int)ierr, message));
+  if (ierr != (has ? PETSC_ERR_SUP : PETSC_SUCCESS) || (has && !strstr(message, has)))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, %s\n", what, (int)ierr, message));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

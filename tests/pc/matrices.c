@@ -1,9 +1,10 @@
-static char help[] = "ILU(0) of a matrix from a Matrix Market file, by PETSc on the host and by the plugin: same outcome, solves and iterations.\n\
+static char help[] =
+  "ILU(0) of a matrix from a Matrix Market file, by PETSc on the host and by the plugin: same outcome, solves and iterations.\n\
   -f <file> : the matrix\n\n";
 
 /*
-   Twice: with seeded dominant values in the pattern with a full diagonal, and, where the diagonal is complete, with the file's own values.
-   Prints one line; exits with 1 where something differs.
+   Twice: with seeded dominant values in the pattern with a full diagonal, and, where the diagonal is complete, with the
+   file's own values. Prints one line; exits with 1 where something differs.
 */
 #include "common.h"
 #include "mtx.h"
@@ -45,7 +46,8 @@ static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By how much does PETSc's own solve change where only the last digits of A do? What a factor of other roundings may differ by. */
+/* By how much does PETSc's own solve change where only the last digits of A do? What a factor of other roundings may
+ * differ by. */
 static PetscErrorCode Rounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscReal *difference)
 {
   Mat            plain, R;
@@ -94,7 +96,8 @@ static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed
   PetscCall(Rounding(A, transposed, b, y, &rounding));
   if (difference <= 20 * rounding || rounding > 1e-3 * norm) {
     loose = PETSC_TRUE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s by %.1e of %.1e, as rounding does,", what, (double)difference, (double)norm));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, " %s by %.1e of %.1e, as rounding does,", what, (double)difference, (double)norm));
   } else PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,11 +112,13 @@ static PetscErrorCode SameHistory(KSP one, KSP other, PetscBool *same)
   PetscCall(KSPGetResidualHistory(one, &h[0], &n[0]));
   PetscCall(KSPGetResidualHistory(other, &h[1], &n[1]));
   *same = (PetscBool)(n[0] == n[1]);
-  for (PetscInt k = 0; k < PetscMin(n[0], n[1]); k++) *same = (PetscBool)(*same && PetscAbsReal(h[0][k] - h[1][k]) <= TOLERANCE(1e-6) * h[1][k]);
+  for (PetscInt k = 0; k < PetscMin(n[0], n[1]); k++)
+    *same = (PetscBool)(*same && PetscAbsReal(h[0][k] - h[1][k]) <= TOLERANCE(1e-6) * h[1][k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does PETSc's own history change where only the last digits of b do? Then rounding decides, and ours need not be the same. */
+/* Does PETSc's own history change where only the last digits of b do? Then rounding decides, and ours need not be the
+ * same. */
 static PetscErrorCode Sensitive(KSP petscs, Vec b, Vec x, PetscBool *sensitive)
 {
   KSP          again;
@@ -184,9 +189,16 @@ static PetscErrorCode Compare(Mat A)
     PetscCall(SameHistory(ksp[0], ksp[1], &same));
     if (!same && loose) sensitive = PETSC_TRUE;
     else if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
-    if (sensitive) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " and %" PetscInt_FMT " iterations, by rounding", iterations[0], iterations[1]));
-    else if (!same || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s, or another history", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
-    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));
+    if (sensitive)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " and %" PetscInt_FMT " iterations, by rounding",
+                            iterations[0], iterations[1]));
+    else if (!same || reason[0] != reason[1])
+      PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s, or another history",
+                          iterations[0], KSPConvergedReasons[reason[0]], iterations[1],
+                          KSPConvergedReasons[reason[1]]));
+    else
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0],
+                            KSPConvergedReasons[reason[0]]));
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
@@ -220,7 +232,8 @@ int main(int argc, char **args)
 
   PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f entries; dominant:", name ? name + 1 : file, r.rows, info.nz_used));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f entries; dominant:", name ? name + 1 : file,
+                        r.rows, info.nz_used));
   PetscCall(Compare(A));
   PetscCall(MatDestroy(&A));
 

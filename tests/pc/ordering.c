@@ -1,12 +1,16 @@
-static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolor, until values are no longer symmetric.\n\n";
+static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolor, "
+                     "until values are no longer symmetric.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
 
-static PetscInt few = PetscDefined(USE_REAL_SINGLE) ? 10 : PetscDefined(USE_COMPLEX) ? 20 : 100; /* iterations, too few to converge */
+static PetscInt few = PetscDefined(USE_REAL_SINGLE) ? 10
+                    : PetscDefined(USE_COMPLEX)     ? 20
+                                                    : 100; /* iterations, too few to converge */
 
 /* New values, a solve, and the order that it was done in */
-static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscReal s, PetscInt most, PetscBool converges, SpTRSVGPUOrdering expected)
+static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscReal s, PetscInt most,
+                            PetscBool converges, SpTRSVGPUOrdering expected)
 {
   Mat                A;
   Vec                b, x;
@@ -24,8 +28,11 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &ordering));
-  if ((reason > 0) != converges) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, KSPConvergedReasons[reason]));
-  if (ordering != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, SpTRSVGPUOrderings[ordering], SpTRSVGPUOrderings[expected]));
+  if ((reason > 0) != converges)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, KSPConvergedReasons[reason]));
+  if (ordering != expected)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, SpTRSVGPUOrderings[ordering],
+                          SpTRSVGPUOrderings[expected]));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -56,10 +63,13 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   then = type == MAT_FACTOR_ICC ? chosen : SPTRSVGPU_ORDERING_NATURAL;
   PetscCall(Solve("unsymmetric", ksp, PROBLEM_CONVECTION, 0, 10000, PETSC_TRUE, then));
   PetscCall(Solve("unsymmetric, fails", ksp, PROBLEM_CONVECTION, 0, few, PETSC_FALSE, then));
-  PetscCall(Solve("after that", ksp, type == MAT_FACTOR_ICC ? PROBLEM_CONVECTION : PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
+  PetscCall(Solve("after that", ksp, type == MAT_FACTOR_ICC ? PROBLEM_CONVECTION : PROBLEM_POISSON, 1, 10000,
+                  PETSC_TRUE, then));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatGetFactorType(F, &now));
-  if (now != type) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s in place of %s\n", MatFactorTypes[now], MatFactorTypes[type])); /* ICC's was not known to be SPD any more */
+  if (now != type)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s in place of %s\n", MatFactorTypes[now],
+                          MatFactorTypes[type])); /* ICC's was not known to be SPD any more */
   PetscCall(Solve("symmetric again", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,7 +80,7 @@ int main(int argc, char **args)
   KSP               ksp;
   PC                pc;
   Problem           problem = PROBLEM_POISSON;
-  SpTRSVGPUOrdering chosen = SPTRSVGPU_ORDERING_NATURAL;
+  SpTRSVGPUOrdering chosen  = SPTRSVGPU_ORDERING_NATURAL;
   PetscReal         seconds;
   PetscBool         device;
 

@@ -1,4 +1,5 @@
-static char help[] = "The life of a PC: every kind of apply, set-up again with the same and with another pattern, reset, reuse; against -reference.\n\n";
+static char help[] = "The life of a PC: every kind of apply, set-up again with the same and with another pattern, "
+                     "reset, reuse; against -reference.\n\n";
 
 #include "common.h"
 #include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
@@ -83,14 +84,14 @@ static PetscErrorCode SetUp(PC pc, PC reference, Mat A)
 
 int main(int argc, char **args)
 {
-  Mat              A, other, F, G;
-  Vec              b, x, y;
-  PC               pc, reference;
-  Problem          problem;
-  MatFactorType    type;
+  Mat                A, other, F, G;
+  Vec                b, x, y;
+  PC                 pc, reference;
+  Problem            problem;
+  MatFactorType      type;
   MatFactorShiftType shift;
-  PetscObjectState before, after;
-  PetscInt         m;
+  PetscObjectState   before, after;
+  PetscInt           m;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -107,14 +108,17 @@ int main(int argc, char **args)
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatGetFactorType(F, &type));
   PetscCall(MatGetSize(F, &m, NULL));
-  if (type != (problem == PROBLEM_POISSON ? MAT_FACTOR_ICC : MAT_FACTOR_ILU) || m != 400) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PCFactorGetMatrix: %s with %" PetscInt_FMT " rows\n", MatFactorTypes[type], m));
+  if (type != (problem == PROBLEM_POISSON ? MAT_FACTOR_ICC : MAT_FACTOR_ILU) || m != 400)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "PCFactorGetMatrix: %s with %" PetscInt_FMT " rows\n", MatFactorTypes[type], m));
 
   /* what the matrix is known to be may change; a factor in use stays what it is, also for those who look at it */
   if (problem == PROBLEM_POISSON) {
     PetscCall(MatSetOption(A, MAT_SPD, PETSC_FALSE));
     PetscCall(PCFactorGetMatrix(pc, &G));
     PetscCall(PCFactorGetShiftType(pc, &shift));
-    if (shift != MAT_SHIFT_POSITIVE_DEFINITE) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "shift after a look: %s\n", MatFactorShiftTypes[shift]));
+    if (shift != MAT_SHIFT_POSITIVE_DEFINITE)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "shift after a look: %s\n", MatFactorShiftTypes[shift]));
     PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   }
 
@@ -152,7 +156,8 @@ int main(int argc, char **args)
   PetscCall(VecDestroy(&y));
 
   /* another pattern, of the same matrix size */
-  PetscCall(ProblemCreate(PETSC_COMM_WORLD, problem == PROBLEM_POISSON ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, 400, &other));
+  PetscCall(
+    ProblemCreate(PETSC_COMM_WORLD, problem == PROBLEM_POISSON ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, 400, &other));
   if (problem == PROBLEM_POISSON) PetscCall(MatSetOption(other, MAT_SPD, PETSC_TRUE));
   PetscCall(SetUp(pc, reference, other));
   PetscCall(Compare("other pattern", pc, reference));

@@ -1,4 +1,5 @@
-static char help[] = "What becomes of the library under other names, and of a program that opens it by itself. It starts itself again for each case:\n\
+static char help[] =
+  "What becomes of the library under other names, and of a program that opens it by itself. It starts itself again for each case:\n\
   -own <file> : opens the file and registers by itself\n\
   -before     : before PetscInitialize()\n\n";
 
@@ -11,7 +12,7 @@ static char help[] = "What becomes of the library under other names, and of a pr
 static int Child(int argc, char **args)
 {
   char        file[PETSC_MAX_PATH_LEN] = "";
-  PetscBool   before = PETSC_FALSE;
+  PetscBool   before                   = PETSC_FALSE;
   PC          pc;
   const char *answer = "not registered";
   PetscErrorCode (*create)(PC);
@@ -22,7 +23,7 @@ static int Child(int argc, char **args)
     if (!strcmp(args[i], "-before")) before = PETSC_TRUE;
   }
   if (before) {
-    PetscErrorCode (*registers)(void) = (PetscErrorCode (*)(void))dlsym(dlopen(file, RTLD_NOW), "SpTRSVGPURegister");
+    PetscErrorCode (*registers)(void) = (PetscErrorCode(*)(void))dlsym(dlopen(file, RTLD_NOW), "SpTRSVGPURegister");
 
     if (!(*registers)()) (void)printf("no error\n");
     return 0;
@@ -30,7 +31,7 @@ static int Child(int argc, char **args)
   PetscCall(PetscInitialize(&argc, &args, NULL, NULL));
   if (file[0]) {
     void *handle                      = dlopen(file, RTLD_NOW);
-    PetscErrorCode (*registers)(void) = handle ? (PetscErrorCode (*)(void))dlsym(handle, "SpTRSVGPURegister") : NULL;
+    PetscErrorCode (*registers)(void) = handle ? (PetscErrorCode(*)(void))dlsym(handle, "SpTRSVGPURegister") : NULL;
 
     PetscCheck(registers, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", dlerror());
     PetscCall((*registers)());
@@ -47,9 +48,10 @@ static int Child(int argc, char **args)
   return 0;
 }
 
-/* Starts the program without the environment of the one that runs, as MPI may take it for a part of that; prints what it prints, but for the folder
-   and for what is in brackets, which is where PETSc is. */
-static void Start(const char what[], const char self[], const char environment[], const char folder[], const char options[])
+/* Starts the program without the environment of the one that runs, as MPI may take it for a part of that; prints what
+   it prints, but for the folder and for what is in brackets, which is where PETSc is. */
+static void Start(const char what[], const char self[], const char environment[], const char folder[],
+                  const char options[])
 {
   char        command[4 * PETSC_MAX_PATH_LEN], line[2 * PETSC_MAX_PATH_LEN];
   const char *path = getenv("LD_LIBRARY_PATH");
@@ -72,10 +74,10 @@ static void Start(const char what[], const char self[], const char environment[]
 
 int main(int argc, char **args)
 {
-  static const char *const names[] = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so",
-                                      "libother.so",     "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
-  const char *library = getenv("SPTRSV_LIB");
-  char        folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[2 * PETSC_MAX_PATH_LEN];
+  static const char *const names[]  = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so",
+                                       "libother.so",     "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
+  const char              *library  = getenv("SPTRSV_LIB");
+  char                     folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[2 * PETSC_MAX_PATH_LEN];
 
   if (argc > 1 && !strcmp(args[1], "-child")) return Child(argc, args);
   if (!library || !mkdtemp(folder)) {

@@ -1,4 +1,5 @@
-static char help[] = "A program that goes on after an error: a factor whose symbolic or numeric phase has failed solves nothing, and can be made anew.\n\n";
+static char help[] = "A program that goes on after an error: a factor whose symbolic or numeric phase has failed "
+                     "solves nothing, and can be made anew.\n\n";
 
 #include "common.h"
 
@@ -68,15 +69,16 @@ static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error that comes back, in place of one that ends the program. PETSc's stack of functions is not put right where it keeps one. */
+/* An error that comes back, in place of one that ends the program. PETSc's stack of functions is not put right where it
+ * keeps one. */
 #define CheckFails(...) \
-    do { \
-      PetscErrorCode check_fails_; \
-      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
-      check_fails_ = __VA_ARGS__; \
-      PetscCall(PetscPopErrorHandler()); \
-      PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
-    } while (0)
+  do { \
+    PetscErrorCode check_fails_; \
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
+    check_fails_ = __VA_ARGS__; \
+    PetscCall(PetscPopErrorHandler()); \
+    PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
+  } while (0)
 
 /* New values in the same pattern: some with which the factorization succeeds, or a zero pivot in the first row */
 static PetscErrorCode SetDiagonal(Mat A, PetscScalar first)
@@ -95,7 +97,8 @@ static PetscErrorCode CheckReason(KSP ksp, Vec b, Vec x, PetscBool converges, co
   PetscFunctionBeginUser;
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  if ((reason > 0) != converges || (!converges && reason != KSP_DIVERGED_PC_FAILED)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, KSPConvergedReasons[reason]));
+  if ((reason > 0) != converges || (!converges && reason != KSP_DIVERGED_PC_FAILED))
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, KSPConvergedReasons[reason]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,8 +140,8 @@ int main(int argc, char **args)
   Mat           A, corner, missing, F;
   Vec           b, x;
   IS            order;
-  PetscInt      n    = 20;
-  PetscBool     icc  = PETSC_FALSE, infinite = PETSC_TRUE;
+  PetscInt      n   = 20;
+  PetscBool     icc = PETSC_FALSE, infinite = PETSC_TRUE;
   MatFactorType type = MAT_FACTOR_ILU;
 
   PetscFunctionBeginUser;

@@ -1,4 +1,5 @@
-static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
+static char help[] =
+  "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
   -multicolor    : in multicolor order\n\
   -shift  : a MatFactorShiftType\n\
@@ -7,7 +8,8 @@ static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the 
 #include "common.h"
 
 /* The entries of a problem's matrix, row by row */
-static PetscErrorCode Entries(Problem problem, PetscInt n, PetscReal s, PetscCount *count, PetscInt **rows, PetscInt **cols, PetscScalar **values)
+static PetscErrorCode Entries(Problem problem, PetscInt n, PetscReal s, PetscCount *count, PetscInt **rows,
+                              PetscInt **cols, PetscScalar **values)
 {
   PetscInt     entries, *c;
   PetscScalar *v;
@@ -76,8 +78,11 @@ static PetscErrorCode Check(const char what[], PC pc[], Mat A[], PetscInt numeri
     PetscCall(PCGetFailedReason(pc[m], &reason[m]));
   }
   PetscCall(Numerics(&after)); /* PCILU keeps to a failure until the pattern is another */
-  if (after - before != numerics && !reason[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " numeric phases\n", what, after - before));
-  if (reason[0] != reason[1]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, PCFailedReasons[reason[0]], PCFailedReasons[reason[1]]));
+  if (after - before != numerics && !reason[0])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " numeric phases\n", what, after - before));
+  if (reason[0] != reason[1])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, PCFailedReasons[reason[0]],
+                          PCFailedReasons[reason[1]]));
   if (reason[0] || reason[1]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreateVecs(A[m], &x[m], &b[m]));
@@ -101,9 +106,9 @@ int main(int argc, char **args)
   Mat                A[2]; /* of the type that is asked for, and PETSc's on the host */
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
-  PetscInt           n = 400;
+  PetscInt           n       = 400;
   PetscBool          icc = PETSC_FALSE, multicolor = PETSC_FALSE;
-  MatFactorShiftType shift = MAT_SHIFT_NONE;
+  MatFactorShiftType shift  = MAT_SHIFT_NONE;
   PetscReal          amount = PETSC_DECIDE;
 
   PetscFunctionBeginUser;

@@ -1,4 +1,5 @@
-static char help[] = "Matrices of the host of every type that PETSc's ILU and ICC take: the same bits and iterations as theirs, before and after new values.\n\
+static char help[] =
+  "Matrices of the host of every type that PETSc's ILU and ICC take: the same bits and iterations as theirs, before and after new values.\n\
   -type <type> : of the matrix\n\
   -bs <size> : of its blocks\n\
   -tolerance <tolerance> : of a solution, where it is not to be the same bits\n\
@@ -93,13 +94,13 @@ static PetscErrorCode Solves(const char when[], KSP ksp[])
 
 int main(int argc, char **args)
 {
-  static const char *const sets[] = {"-ours", "-reference"};
+  static const char *const sets[]   = {"-ours", "-reference"};
   char                     type[64] = MATAIJ, text[16384] = "";
   Mat                      A;
   KSP                      ksp[2];
   Problem                  problem = PROBLEM_CONVECTION;
-  PetscInt                 n = 144;
-  PetscBool                once = PETSC_FALSE;
+  PetscInt                 n       = 144;
+  PetscBool                once    = PETSC_FALSE;
   PetscViewer              viewer;
 
   PetscFunctionBeginUser;

@@ -71,21 +71,23 @@ static const struct {
   const char *type;
   size_t      bytes;
   const char *text;
-} scalars[] = {
-  {"double",  8,  ", real double scalars, "   },
-  {"float",   4,  ", real single scalars, "   },
-  {"complex", 8,  ", complex single scalars, "}, /* no larger than a double */
-  {"complex", 16, ", complex double scalars, "}
-};
-static const int own = 2 * PetscDefined(USE_COMPLEX) + (PetscDefined(USE_COMPLEX) ? sizeof(PetscReal) == 8 : sizeof(PetscReal) == 4); /* scalars of this PETSc */
+} scalars[] = {{"double", 8, ", real double scalars, "},
+               {"float", 4, ", real single scalars, "},
+               {"complex", 8, ", complex single scalars, "}, /* no larger than a double */
+               {"complex", 16, ", complex double scalars, "}};
+static const int own =
+  2 * PetscDefined(USE_COMPLEX) +
+  (PetscDefined(USE_COMPLEX) ? sizeof(PetscReal) == 8 : sizeof(PetscReal) == 4); /* scalars of this PETSc */
 
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *text, void *context)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                           PetscErrorType type, const char *text, void *context)
 {
   if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
   return code;
 }
 
-/* Is it accepted where nothing is wrong, else refused by one sentence with the version of sptrsvgpu, what it was built for and what runs? */
+/* Is it accepted where nothing is wrong, else refused by one sentence with the version of sptrsvgpu, what it was built
+ * for and what runs? */
 static PetscErrorCode Check(const char what[], const char runs[])
 {
   static const char sentence[] = "sptrsvgpu " SPTRSVGPU_VERSION " was built for PETSc ";
@@ -101,7 +103,8 @@ static PetscErrorCode Check(const char what[], const char runs[])
   PetscCall(PetscSNPrintf(built, sizeof(built), "%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR));
   if (!ierr != !runs) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: error %d\n", what, (int)ierr));
   if (!ierr || !runs) PetscFunctionReturn(PETSC_SUCCESS);
-  right = (PetscBool)(!strncmp(message, sentence, strlen(sentence)) && !strncmp(message + strlen(sentence), built, strlen(built)));
+  right = (PetscBool)(!strncmp(message, sentence, strlen(sentence)) &&
+                      !strncmp(message + strlen(sentence), built, strlen(built)));
   if (!right || !strstr(message, runs) || !strstr(message, "PETSC_DIR"))
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, message));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,12 +145,14 @@ int main(int argc, char **args)
     running.boolean = size;
     running.cuda    = (PetscBool)!running.cuda;
     running.kokkos  = PETSC_FALSE;
-    PetscCall(Check("CUDA", running.cuda ? INDICES ", with CUDA: build sptrsvgpu again" : INDICES ", without CUDA: build sptrsvgpu again"));
+    PetscCall(Check("CUDA", running.cuda ? INDICES ", with CUDA: build sptrsvgpu again"
+                                         : INDICES ", without CUDA: build sptrsvgpu again"));
     Same();
     running.boolean = size;
     running.kokkos  = PETSC_TRUE;
     running.cuda    = PETSC_FALSE;
-    if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA)) PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
+    if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA))
+      PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
     Same();
     running.boolean = size;
     running.index   = 12 - (int)sizeof(PetscInt);

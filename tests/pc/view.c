@@ -1,4 +1,5 @@
-static char help[] = "What the views show: the version, the order, a selection that is not used, settings by names.\n\n";
+static char help[] =
+  "What the views show: the version, the order, a selection that is not used, settings by names.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -29,8 +30,10 @@ static PetscErrorCode Check(PC pc, const char what[], const char has[], const ch
   PetscFunctionBeginUser;
   PetscCall(GetText(pc, text, sizeof(text)));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank && has && !strstr(text, has)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view lacks \"%s\":\n%s", what, has, text));
-  if (!rank && lacks && strstr(text, lacks)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view has \"%s\":\n%s", what, lacks, text));
+  if (!rank && has && !strstr(text, has))
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view lacks \"%s\":\n%s", what, has, text));
+  if (!rank && lacks && strstr(text, lacks))
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view has \"%s\":\n%s", what, lacks, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,7 +77,8 @@ int main(int argc, char **args)
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
-  PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR, SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
+  PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR,
+                          SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
   PetscCall(Check(pc, "version", version, "not used"));
   PetscCall(Order(pc, A));
 
@@ -85,7 +89,8 @@ int main(int argc, char **args)
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
-  PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: the matrix is on the host", device ? "not used" : NULL));
+  PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: the matrix is on the host",
+                  device ? "not used" : NULL));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

@@ -1,5 +1,6 @@
 /*
-   cuda_runtime.h: what memory.cu, stream.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of contexts, over the executor: runtime.cc and turns.cc.
+   cuda_runtime.h: what memory.cu, stream.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of
+   contexts, over the executor: runtime.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -11,17 +12,9 @@ typedef struct CUstream_st         *cudaStream_t;
 typedef struct CUmemPoolHandler_st *cudaMemPool_t;
 typedef struct CUevent_st          *cudaEvent_t;
 
-typedef enum {
-  cudaSuccess,
-  cudaErrorMemoryAllocation,
-  cudaErrorNotReady,
-  cudaErrorUnknown
-} cudaError_t;
+typedef enum { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNotReady, cudaErrorUnknown } cudaError_t;
 
-typedef enum {
-  cudaStreamCaptureStatusNone,
-  cudaStreamCaptureStatusActive
-} cudaStreamCaptureStatus;
+typedef enum { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive } cudaStreamCaptureStatus;
 
 enum {
   cudaEventDisableTiming      = 2,
@@ -30,9 +23,7 @@ enum {
   cudaMemLocationTypeDevice   = 1
 };
 
-typedef enum {
-  cudaDevAttrMemoryPoolsSupported
-} cudaDeviceAttr;
+typedef enum { cudaDevAttrMemoryPoolsSupported } cudaDeviceAttr;
 
 typedef enum {
   cudaMemPoolReuseAllowInternalDependencies,
@@ -90,8 +81,8 @@ void *SimtMap(size_t bytes, int protection, int flags);
 }
 #endif
 
-#define makecontext(context, run, arguments) SimtMakeContext(context, run, arguments)
+#define makecontext(context, run, arguments)                  SimtMakeContext(context, run, arguments)
 #define mmap(address, bytes, protection, flags, file, offset) SimtMap(bytes, protection, flags)
-#define swapcontext(from, to) SimtSwapContext(from, to)
+#define swapcontext(from, to)                                 SimtSwapContext(from, to)
 
 #endif

@@ -32,21 +32,11 @@ typedef enum {
 } SimtPolicy;
 
 /* In which order blocks start. */
-typedef enum {
-  SIMT_BLOCKS_FORWARD,
-  SIMT_BLOCKS_BACKWARD,
-  SIMT_BLOCKS_SHUFFLED,
-  SIMT_ORDERS
-} SimtOrder;
+typedef enum { SIMT_BLOCKS_FORWARD, SIMT_BLOCKS_BACKWARD, SIMT_BLOCKS_SHUFFLED, SIMT_ORDERS } SimtOrder;
 
 /* Which blocks run first where a role is starved: all take turns, or a block runs only when those that started before
    it cannot, or those after it. */
-typedef enum {
-  SIMT_TOGETHER,
-  SIMT_FIRST_FIRST,
-  SIMT_LAST_FIRST,
-  SIMT_BLOCKS
-} SimtBlocks;
+typedef enum { SIMT_TOGETHER, SIMT_FIRST_FIRST, SIMT_LAST_FIRST, SIMT_BLOCKS } SimtBlocks;
 
 typedef struct {
   uint64_t   seed;
@@ -57,15 +47,15 @@ typedef struct {
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
   int        weak;            /* 1: stores become visible late and in any order, as relaxed ones may, and loads may find
                                  what was there before; 2: stores and copies as late as nearly nobody can go on without */
-  int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
-  int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
-  int        old;             /* the device claims to have no clusters, nor bulk copies */
-  int        shared;          /* bytes of shared memory that it claims to have for a block; 0: an H200's */
+  int  bounded;               /* where nobody can go on, let time pass until waits give up, in place of a report */
+  int  cluster;               /* blocks of the largest cluster that the device claims to hold; 0: any */
+  int  old;                   /* the device claims to have no clusters, nor bulk copies */
+  int  shared;                /* bytes of shared memory that it claims to have for a block; 0: an H200's */
   long lose; /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all
                 do */
-  const char *loser;          /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
-  unsigned   role;            /* which warp, modulo the warps of a block */
-  SimtBlocks blocks;
+  const char *loser; /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
+  unsigned    role;  /* which warp, modulo the warps of a block */
+  SimtBlocks  blocks;
   int         early; /* early launches begin before the one before them is over; SimtFinish() ends what is asked for */
 } SimtOptions;
 
@@ -76,7 +66,7 @@ void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the f
                                   bounded and lose are off */
 void SimtDevice(int old, int shared); /* from now on, also after the two above: what the device claims to have */
 
-const char *SimtReport(void);      /* of the last launch that failed since SimtForget; "" if none did */
+const char *SimtReport(void); /* of the last launch that failed since SimtForget; "" if none did */
 void        SimtForget(void);
 int         SimtFinish(void);      /* ends what is asked for; 0 where it failed */
 unsigned    SimtLaunches(void);    /* so far */
@@ -86,16 +76,16 @@ uint64_t    SimtNanoseconds(void); /* the virtual clock */
 
 /* Device memory. Calls that may fail (allocate, copy, stage, ask, launch) are counted. */
 void SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
-int    SimtFailed(void);                   /* has one failed since? */
-size_t SimtLive(void);                     /* device allocations not yet freed */
-size_t SimtReserved(void);                 /* bytes of the device that they take, and that pools keep */
-size_t SimtObjects(void);                  /* streams, pools and events that there are */
-unsigned SimtRecords(void);                /* of events, so far; */
-unsigned SimtEventWaits(void);             /* waits of streams for events; */
-unsigned SimtDrains(void);                 /* and of the host for a device */
-void   SimtLimit(size_t bytes);            /* that the device has, from now on; 0: as many as are asked for */
-void   SimtCapture(int on);                /* somebody captures a stream: no wait for the device succeeds */
-void   SimtWithoutPools(int without);      /* the device has no memory pools; asked when one is made */
+int  SimtFailed(void);                   /* has one failed since? */
+size_t   SimtLive(void);                 /* device allocations not yet freed */
+size_t   SimtReserved(void);             /* bytes of the device that they take, and that pools keep */
+size_t   SimtObjects(void);              /* streams, pools and events that there are */
+unsigned SimtRecords(void);              /* of events, so far; */
+unsigned SimtEventWaits(void);           /* waits of streams for events; */
+unsigned SimtDrains(void);               /* and of the host for a device */
+void     SimtLimit(size_t bytes);        /* that the device has, from now on; 0: as many as are asked for */
+void     SimtCapture(int on);            /* somebody captures a stream: no wait for the device succeeds */
+void     SimtWithoutPools(int without);  /* the device has no memory pools; asked when one is made */
 
 unsigned SimtTurns(void); /* how often one of two coroutines of the host went on while the other stood still */
 

@@ -26,7 +26,8 @@ static std::vector<void *> pool;
 static void *take_stack()
 {
   if (pool.empty()) {
-    void *p = mmap(nullptr, guard + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+      mmap(nullptr, guard + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (p == MAP_FAILED || mprotect(p, guard, PROT_NONE)) {
       perror("simt: no memory for a stack");
@@ -80,7 +81,7 @@ static void prepare(Fiber &f, void (*entry)())
 
 static void into(Fiber &f) { simt_switch(&scheduler, f.top); }
 static void back(Fiber &f) { simt_switch(&f.top, scheduler); }
-static void release(Fiber &) { }
+static void release(Fiber &) {}
 #else
 static ucontext_t scheduler;
 
@@ -143,4 +144,4 @@ void fiber_end(Fiber &f)
   f.stack = nullptr;
 }
 
-}
+} // namespace simt

@@ -1,9 +1,11 @@
 /*
    What src/kernels/device has of the CUDA runtime's memory, streams and pools, over malloc.
 
-   Memory starts as junk, is counted, and goes back to malloc when it is freed, so that a later use of it is found. Only its bytes stay in its pool: those freed in
-   the order of a stream are for that stream until somebody has waited for it, the others for all; so a device can be full of what one stream has freed, as CUDA's
-   can. Calls that may fail can be made to, but those that free. cudaFree() of a pool's memory that was not waited for, or cudaFreeAsync() in a stream in which nothing runs, ends the program.
+   Memory starts as junk, is counted, and goes back to malloc when it is freed, so that a later use of it is found. Only
+   its bytes stay in its pool: those freed in the order of a stream are for that stream until somebody has waited for
+   it, the others for all; so a device can be full of what one stream has freed, as CUDA's can. Calls that may fail can
+   be made to, but those that free. cudaFree() of a pool's memory that was not waited for, or cudaFreeAsync() in a
+   stream in which nothing runs, ends the program.
 */
 #include <sys/mman.h>
 #include <cstdio>
@@ -16,11 +18,11 @@
 #include "trsv.h"
 
 struct CUmemPoolHandler_st {
-  size_t used, most;                      /* bytes */
-  size_t settled;                         /* freed, for all */
-  std::map<cudaStream_t, size_t> pending; /* freed, for that stream */
-  int    device, internal;                /* internal: does a stream wait for what another has freed? */
-  bool   destroyed;
+  size_t                         used, most;       /* bytes */
+  size_t                         settled;          /* freed, for all */
+  std::map<cudaStream_t, size_t> pending;          /* freed, for that stream */
+  int                            device, internal; /* internal: does a stream wait for what another has freed? */
+  bool                           destroyed;
 
   size_t reserved() const
   {
@@ -49,10 +51,10 @@ enum {
 
 static std::map<char *, Piece> live;
 static std::set<cudaMemPool_t> pools;
-static size_t                  streams;      /* that there are */
-static size_t                  events;       /* that there are */
+static size_t                  streams;                      /* that there are */
+static size_t                  events;                       /* that there are */
 static unsigned                records, event_waits, drains; /* of events, for events, for a device */
-static size_t                  alone, limit; /* bytes of cudaMalloc; that the device has, 0: any */
+static size_t                  alone, limit;                 /* bytes of cudaMalloc; that the device has, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
 static std::set<const void *>  used; /* streams in which something has run */
@@ -83,7 +85,8 @@ bool holds(const void *p, size_t bytes, TrsvStream stream)
 
   if (after == live.begin()) return false;
   --after;
-  return (char *)p + bytes <= after->first + after->second.bytes && (after->second.ready || after->second.stream == stream);
+  return (char *)p + bytes <= after->first + after->second.bytes &&
+         (after->second.ready || after->second.stream == stream);
 }
 
 void asked(const void *stream)
@@ -92,7 +95,7 @@ void asked(const void *stream)
   busy.insert(device);
 }
 
-}
+} // namespace simt
 
 using simt::fails;
 
@@ -181,8 +184,8 @@ size_t SimtObjects(void) { return streams + pools.size() + events; }
 unsigned SimtRecords(void) { return records; }
 unsigned SimtEventWaits(void) { return event_waits; }
 unsigned SimtDrains(void) { return drains; }
-void   SimtCapture(int on) { captures = on; }
-void   SimtWithoutPools(int without) { no_pools = without; }
+void     SimtCapture(int on) { captures = on; }
+void     SimtWithoutPools(int without) { no_pools = without; }
 
 cudaError_t cudaGetDevice(int *now)
 {
@@ -240,7 +243,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-  *(uint64_t *)value = attribute == cudaMemPoolAttrUsedMemCurrent ? pool->used : attribute == cudaMemPoolAttrUsedMemHigh ? pool->most : pool->reserved();
+  *(uint64_t *)value = attribute == cudaMemPoolAttrUsedMemCurrent ? pool->used
+                     : attribute == cudaMemPoolAttrUsedMemHigh    ? pool->most
+                                                                  : pool->reserved();
   return cudaSuccess;
 }
 
@@ -287,7 +292,8 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
 
   if (captures || (at != live.end() && !at->second.pool)) return cudaErrorUnknown;
   const Piece piece = take(memory);
-  if (piece.ready && !used.count(stream) && busy.count(piece.device)) fault("memory is freed that somebody may use"); /* nothing that runs in that stream is waited for */
+  if (piece.ready && !used.count(stream) && busy.count(piece.device))
+    fault("memory is freed that somebody may use"); /* nothing that runs in that stream is waited for */
   if (used.count(stream)) piece.pool->pending[stream] += piece.bytes;
   else piece.pool->settled += piece.bytes; /* done at once where nothing runs */
   drop(piece.pool);
@@ -393,7 +399,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
   return cudaSuccess;
 }
 
-void *SimtMap(size_t bytes, int protection, int flags) { return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0); }
+void *SimtMap(size_t bytes, int protection, int flags)
+{
+  return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0);
+}
 
 /* Words of the host are memory like any other here, so that one that is lost is counted. */
 TrsvError TrsvPinnedAlloc(int n, unsigned **words)
@@ -401,7 +410,8 @@ TrsvError TrsvPinnedAlloc(int n, unsigned **words)
   const size_t bytes = sizeof(**words) * (size_t)n;
 
   *words = nullptr;
-  if (fails() || give(bytes, nullptr, nullptr, (void **)words)) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %d words", n);
+  if (fails() || give(bytes, nullptr, nullptr, (void **)words))
+    return TrsvFail(TRSV_ERR_MEMORY, "no memory for %d words", n);
   live[(char *)*words].device = HOST;
   memset(*words, 0, bytes);
   return TRSV_SUCCESS;
@@ -411,7 +421,6 @@ void TrsvPinnedFree(int, unsigned *words)
 {
   if (words) (void)take(words);
 }
-
 }
 
-void TrsvPinnedFinalize() { }
+void TrsvPinnedFinalize() {}

@@ -19,12 +19,12 @@
 
 namespace simt {
 
-Place                *here;
-Thread               *running;
-std::vector<Block *>  resident;
-uint64_t              events, clock_ns = 1;
-bool                  failed, quiet;
-const char           *kernel_name;
+Place               *here;
+Thread              *running;
+std::vector<Block *> resident;
+uint64_t             events, clock_ns = 1;
+bool                 failed, quiet;
+const char          *kernel_name;
 
 static uint64_t random_state, switches;
 static char     report[1024];
@@ -110,7 +110,7 @@ static void resume(Thread *t)
   running         = t;
   here            = t;
   kernel_name     = t->block->launch->kernel;
-  t->state = READY;
+  t->state        = READY;
   t->block->begun = true;
   switches++;
   clock_ns += 10;
@@ -153,27 +153,28 @@ static void report_deadlock()
     const unsigned line  = polls ? t->looked.line() : t->line;
 
     count[t->state]++;
-    if (t->state == ENDED || t->state == READY || length > sizeof(text) - 100 || (doing == last && line == last_line)) return;
+    if (t->state == ENDED || t->state == READY || length > sizeof(text) - 100 || (doing == last && line == last_line))
+      return;
     last      = doing;
     last_line = line;
     length += (size_t)snprintf(text + length, sizeof(text) - length, "; block %u thread %u %s%s%sline %u)",
                                t->block->index.x, t->index.x, polls ? "polls (" : "", doing, polls ? ", " : " (", line);
   });
   fail(
-      "deadlock: %u threads poll, %u wait in a collective, %u at a barrier of the block, %u of the cluster, %u for the "
-      "launch before; %u of %u blocks have started%s",
-      count[POLLED], count[COLLECTIVE], count[BARRIER], count[CLUSTER], count[PREVIOUS], blocks_started(),
-      blocks_asked(), text);
+    "deadlock: %u threads poll, %u wait in a collective, %u at a barrier of the block, %u of the cluster, %u for the "
+    "launch before; %u of %u blocks have started%s",
+    count[POLLED], count[COLLECTIVE], count[BARRIER], count[CLUSTER], count[PREVIOUS], blocks_started(), blocks_asked(),
+    text);
 }
 
 /* Nobody can go on: all poll again, in case they look at different words in turn. Under a bound, time passes meanwhile.
  */
 static void all_poll()
 {
-  static uint64_t  since;  /* events, by the last that was not in vain */
-  static unsigned  vain;   /* rounds */
-  const unsigned   rounds = SimtSettings.bounded ? 1u << 17 : 64;
-  bool             polled = true, moved = false;
+  static uint64_t since; /* events, by the last that was not in vain */
+  static unsigned vain;  /* rounds */
+  const unsigned  rounds = SimtSettings.bounded ? 1u << 17 : 64;
+  bool            polled = true, moved = false;
 
   if (since != events) vain = 0;
   quiet = true;
@@ -208,8 +209,8 @@ static void await_event(Thread *t)
 
 void run_all()
 {
-  enum { TURNS = 8192, TURNS_OF_EACH = 16 }; /* between two polls of those whom no word has woken */
-  const unsigned late = SimtSettings.weak > 1 ? 256 : 8; /* as late as nearly nobody can go on without */
+  enum { TURNS = 8192, TURNS_OF_EACH = 16 };              /* between two polls of those whom no word has woken */
+  const unsigned late  = SimtSettings.weak > 1 ? 256 : 8; /* as late as nearly nobody can go on without */
   uint64_t       after = switches + TURNS;
 
   while (!failed) {
@@ -240,7 +241,7 @@ void run_all()
 
 bool take_failure() { return std::exchange(failed, false); }
 
-}
+} // namespace simt
 
 extern "C" {
 
@@ -248,5 +249,4 @@ const char *SimtReport(void) { return simt::report; }
 void        SimtForget(void) { simt::report[0] = 0; }
 uint64_t    SimtSwitches(void) { return simt::switches; }
 uint64_t    SimtNanoseconds(void) { return simt::clock_ns; }
-
 }

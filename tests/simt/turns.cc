@@ -1,9 +1,11 @@
 /*
-   A second stack of the host, as TrsvRunInterleaved has one, whose two coroutines take turns: a wait for the device, which in the executor has always done what it
-   was asked for, ends a turn or does not, as the seed has it. So equal settings give equal runs, and what the two do between waits comes in many orders.
+   A second stack of the host, as TrsvRunInterleaved has one, whose two coroutines take turns: a wait for the device,
+   which in the executor has always done what it was asked for, ends a turn or does not, as the seed has it. So equal
+   settings give equal runs, and what the two do between waits comes in many orders.
 
-   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads. Launches must be in the default stream of the
-   one that makes them, and a stream that goes away must have been waited for.
+   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads.
+   Launches must be in the default stream of the one that makes them, and a stream that goes away must have been waited
+   for.
 */
 #include <cstdint>
 #include <cstdio>
@@ -21,8 +23,8 @@ namespace simt {
 
 static uint64_t random_state;
 static unsigned changes; /* of the turn */
-static void   (*entry)(void);
-static bool     in_second, under_way; /* does the second run? Has its stream something to do? */
+static void (*entry)(void);
+static bool in_second, under_way; /* does the second run? Has its stream something to do? */
 
 #if defined(__SANITIZE_ADDRESS__)
 static void       *fake[2];
@@ -34,7 +36,10 @@ static void tell(bool for_good)
   __sanitizer_start_switch_fiber(for_good ? nullptr : &fake[in_second], stack[!in_second], size[!in_second]);
 }
 
-static void there() { __sanitizer_finish_switch_fiber(fake[in_second], in_second ? &stack[0] : nullptr, in_second ? &size[0] : nullptr); }
+static void there()
+{
+  __sanitizer_finish_switch_fiber(fake[in_second], in_second ? &stack[0] : nullptr, in_second ? &size[0] : nullptr);
+}
 
 static void made(const ucontext_t *c)
 {
@@ -44,9 +49,9 @@ static void made(const ucontext_t *c)
   fake[1]  = nullptr;
 }
 #else
-static void tell(bool) { }
-static void there() { }
-static void made(const ucontext_t *) { }
+static void tell(bool) {}
+static void there() {}
+static void made(const ucontext_t *) {}
 #endif
 
 static void leaving(bool for_good)
@@ -93,7 +98,7 @@ bool turn_ends()
   return random_state >> 63;
 }
 
-}
+} // namespace simt
 
 extern "C" {
 
@@ -117,5 +122,4 @@ int SimtSwapContext(ucontext_t *from, const ucontext_t *to)
 }
 
 unsigned SimtTurns(void) { return simt::changes; }
-
 }

@@ -1,13 +1,11 @@
 /*
-   Blocks that go through the entries of their rows side by side (triangle_view.cuh), up to the last entry that 32 bits number; how many blocks that takes, and how
-   many bits.
+   Blocks that go through the entries of their rows side by side (triangle_view.cuh), up to the last entry that 32 bits
+   number; how many blocks that takes, and how many bits.
 */
 #include "check.h"
 #include "analysis/triangle_view.cuh"
 
-enum {
-  THREADS = 64
-};
+enum { THREADS = 64 };
 
 static __global__ void each_entry(int begin, int end, unsigned *visits)
 {
@@ -31,7 +29,9 @@ static void Counts(void)
 
   Begin("device: how many bits, and blocks");
   for (const auto &c : cases) Expect(TrsvBits(c.largest) == c.bits, "%d bits for %ld", TrsvBits(c.largest), c.largest);
-  Expect(TrsvBlocks(0, 256) == 0 && TrsvBlocks(1, 256) == 1 && TrsvBlocks(256, 256) == 1 && TrsvBlocks(257, 256) == 2 && TrsvBlocks(INT_MAX, 256) == 1u << 23, "other blocks");
+  Expect(TrsvBlocks(0, 256) == 0 && TrsvBlocks(1, 256) == 1 && TrsvBlocks(256, 256) == 1 && TrsvBlocks(257, 256) == 2 &&
+           TrsvBlocks(INT_MAX, 256) == 1u << 23,
+         "other blocks");
   End();
 }
 
@@ -57,7 +57,11 @@ void TestEntries(void)
         ExpectError(TrsvDeviceDownload(visits[i], there, sizeof(visits[i]), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
         TrsvScratchFree(there, NULL);
         TrsvScratchFree(rows, NULL);
-        for (int k = 0; k <= 300; k++) Expect(visits[i][k] == (k >= n ? 0u : i && k >= n / 3 ? 2u : 1u), "%s: entry %d of %d from %d on: %u", i ? "rows_each" : "entries_each", k, n, begin, visits[i][k]);
+        for (int k = 0; k <= 300; k++)
+          Expect(visits[i][k] == (k >= n            ? 0u
+                                  : i && k >= n / 3 ? 2u
+                                                    : 1u),
+                 "%s: entry %d of %d from %d on: %u", i ? "rows_each" : "entries_each", k, n, begin, visits[i][k]);
       }
     }
   End();

@@ -1,6 +1,7 @@
 /*
-   When the level sets of one triangle serve as the heights of the other, against heights found one row after the other: patterns that are symmetric, that
-   are not, and that miss one entry only. Then the heights themselves, position by position; that schedules have these: chunk_heights.cu.
+   When the level sets of one triangle serve as the heights of the other, against heights found one row after the other:
+   patterns that are symmetric, that are not, and that miss one entry only. Then the heights themselves, position by
+   position; that schedules have these: chunk_heights.cu.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,12 @@ static void Levels(const TrsvAnalysis *a, int *level)
     for (int n = a->levels[l]; n < a->levels[l + 1]; n++) level[a->order[n]] = l;
 }
 
-/* Expects that each leads across where, and only where, the other's levels are its heights; returns for how many that is so. */
+/* Expects that each leads across where, and only where, the other's levels are its heights; returns for how many that
+ * is so. */
 static int Check(const Square *A, const char *what)
 {
-  const size_t  bytes = sizeof(int) * (size_t)A->rows;
-  int *const    height = malloc(bytes + 1), *const level = malloc(bytes + 1), same = 0;
+  const size_t bytes = sizeof(int) * (size_t)A->rows;
+  int *const height = malloc(bytes + 1), *const level = malloc(bytes + 1), same = 0;
   TrsvFactor   *f = MakeFactor(A, NULL, TRSV_ILU, 0);
   TrsvMatrix    T[2];
   TrsvAnalysis *a[2];
@@ -45,12 +47,15 @@ static int Check(const Square *A, const char *what)
         const int serves = many && !memcmp(height, level, bytes);
 
         same += serves;
-        Expect(a[t]->heights == (serves ? a[!t] : NULL), "%s, %s: %s", what, t ? "upper" : "lower", serves ? "the other's levels would do" : "they are not its heights");
+        Expect(a[t]->heights == (serves ? a[!t] : NULL), "%s, %s: %s", what, t ? "upper" : "lower",
+               serves ? "the other's levels would do" : "they are not its heights");
         if (!serves) continue;
         memset(level, -1, bytes);
         ExpectError(TrsvDeviceLevels(a[t]->heights, t, level), TRSV_SUCCESS, "TrsvDeviceLevels");
         for (int p = 0; p < A->rows; p++)
-          if (!Expect(level[p] == height[t ? A->rows - 1 - p : p], "%s, %s: position %d has %d", what, t ? "upper" : "lower", p, level[p])) break;
+          if (!Expect(level[p] == height[t ? A->rows - 1 - p : p], "%s, %s: position %d has %d", what,
+                      t ? "upper" : "lower", p, level[p]))
+            break;
       }
     }
     TrsvAnalysisDestroy(&a[0]);
@@ -83,7 +88,8 @@ static void Shapes(void)
   for (int shape = 0; shape < SHAPES; shape++)
     for (int n = 0; n < (Reduced() ? 3 : 4); n++)
       for (int symmetric = 0; symmetric < 2; symmetric++) {
-        Square    A    = MakeSquare((Shape)shape, shape == DENSE ? rows[n] / 3 + 1 : rows[n], symmetric, TRSV_DOUBLE, (unsigned)(shape + n));
+        Square    A    = MakeSquare((Shape)shape, shape == DENSE ? rows[n] / 3 + 1 : rows[n], symmetric, TRSV_DOUBLE,
+                                    (unsigned)(shape + n));
         const int same = Check(&A, ShapeName[shape]);
 
         both += same == 2;
@@ -95,8 +101,8 @@ static void Shapes(void)
   End();
 }
 
-/* A chain where one entry is missing on one side has other heights there; in a grid it may not matter; in a band two rows that depend on each other may come to
-   have the same. */
+/* A chain where one entry is missing on one side has other heights there; in a grid it may not matter; in a band two
+   rows that depend on each other may come to have the same. */
 static void OneMissing(void)
 {
   int lost = 0;
@@ -128,7 +134,7 @@ static void FailsAnywhere(void)
   Square        A = MakeSquare(GRID_2D, 900, 1, TRSV_DOUBLE, 1);
   TrsvFactor   *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
   TrsvMatrix    T[2];
-  TrsvAnalysis *a[2] = {NULL, NULL};
+  TrsvAnalysis *a[2]   = {NULL, NULL};
   int           worked = 0, failures = 0, apart = 0;
 
   Begin("across: fails anywhere");
@@ -138,10 +144,13 @@ static void FailsAnywhere(void)
 
     SimtFailAt(k, 0);
     const TrsvError error = TrsvAnalyzeBoth(&T[0], &T[1], &a[0], &a[1]);
-    failed = SimtFailed();
+    failed                = SimtFailed();
     SimtFailAt(0, 0);
-    Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k, (int)error, (void *)a[0], (void *)a[1]);
-    if (!error && a[0] && a[1]) Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->heights == !a[1]->heights, "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
+    Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k,
+           (int)error, (void *)a[0], (void *)a[1]);
+    if (!error && a[0] && a[1])
+      Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->heights == !a[1]->heights,
+             "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
     worked += failed && !error;
     failures += !!error;
     if (failed) {
@@ -154,13 +163,15 @@ static void FailsAnywhere(void)
     a[0]->heights = a[1]->heights = NULL;
     SimtFailAt(k, 0);
     const TrsvError error = TrsvHeightsFromTranspose(&T[0], a[0], &T[1], a[1]);
-    failed = SimtFailed();
+    failed                = SimtFailed();
     SimtFailAt(0, 0);
-    Expect(!a[0]->heights == !!failed && !a[1]->heights == !!failed && (failed || !error), "place %ld: error %d", k, (int)error);
+    Expect(!a[0]->heights == !!failed && !a[1]->heights == !!failed && (failed || !error), "place %ld: error %d", k,
+           (int)error);
     apart += failed && !error;
     failures += !!error;
   }
-  Expect(worked > 2 && apart == 1 && failures > 9, "%d times it worked, %d times by themselves, %d times not at all", worked, apart, failures);
+  Expect(worked > 2 && apart == 1 && failures > 9, "%d times it worked, %d times by themselves, %d times not at all",
+         worked, apart, failures);
   TrsvAnalysisDestroy(&a[0]);
   TrsvAnalysisDestroy(&a[1]);
   TrsvFactorDestroy(&f);

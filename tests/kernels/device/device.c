@@ -1,6 +1,6 @@
 /*
-   Matrices on the device: their analysis, transposes, plans and pairs are those of the same matrices on the host; and what long rows are
-   cut into.
+   Matrices on the device: their analysis, transposes, plans and pairs are those of the same matrices on the host; and
+   what long rows are cut into.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -11,7 +11,9 @@ static int Same(const int *device, const int *host, size_t n, const char *what)
   int *copy = malloc(sizeof(int) * (n + 1)), same = 1;
 
   ExpectError(TrsvDeviceDownload(copy, device, sizeof(int) * n, NULL), TRSV_SUCCESS, what);
-  for (size_t k = 0; same && k < n; k++) same = Expect(copy[k] == host[k], "%s: [%zu] of %zu is %d on the device and %d on the host", what, k, n, copy[k], host[k]);
+  for (size_t k = 0; same && k < n; k++)
+    same = Expect(copy[k] == host[k], "%s: [%zu] of %zu is %d on the device and %d on the host", what, k, n, copy[k],
+                  host[k]);
   free(copy);
   return same;
 }
@@ -22,12 +24,24 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
   TrsvAnalysis *host, *device = NULL;
   int           same = 0;
 
-  if (ExpectError(TrsvAnalyze(A, &host), TRSV_SUCCESS, "TrsvAnalyze on the host") && ExpectError(TrsvAnalyze(&D, &device), TRSV_SUCCESS, "TrsvAnalyze on the device")) {
+  if (ExpectError(TrsvAnalyze(A, &host), TRSV_SUCCESS, "TrsvAnalyze on the host") &&
+      ExpectError(TrsvAnalyze(&D, &device), TRSV_SUCCESS, "TrsvAnalyze on the device")) {
     const TrsvStatistics *h = &host->statistics, *d = &device->statistics;
 
-    same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels && d->level_max == h->level_max, "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d", d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels, h->level_max) &&
-           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->mean_offset == h->mean_offset && d->level_span == h->level_span && d->row_bandwidth == h->row_bandwidth && d->bandwidth == h->bandwidth && d->chain_fraction == h->chain_fraction && d->hub_fraction == h->hub_fraction && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance, bandwidth or granularity") &&
-           Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") && Same(device->order, host->order, (size_t)A->rows, "order") && Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
+    same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels &&
+                    d->level_max == h->level_max,
+                  "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d",
+                  d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels,
+                  h->level_max) &&
+           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation &&
+                    d->level_mean == h->level_mean && d->mean_offset == h->mean_offset &&
+                    d->level_span == h->level_span && d->row_bandwidth == h->row_bandwidth &&
+                    d->bandwidth == h->bandwidth && d->chain_fraction == h->chain_fraction &&
+                    d->hub_fraction == h->hub_fraction && (d->granularity == h->granularity || isnan(h->granularity)),
+                  "another mean, variation, distance, bandwidth or granularity") &&
+           Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") &&
+           Same(device->order, host->order, (size_t)A->rows, "order") &&
+           Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
   }
   TrsvAnalysisDestroy(&host);
   TrsvAnalysisDestroy(&device);
@@ -48,7 +62,8 @@ static void TestSame(void)
         Triangle  T;
 
         if (Reduced() && size == 6) continue;
-        T = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, size);
+        T = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE,
+                         size);
         for (unsigned s = 0; s < 3; s++) {
           SimtSchedule(7 * size + s);
           ExpectSameAnalysis(&T.view);
@@ -59,7 +74,8 @@ static void TestSame(void)
   }
   Begin("device: analysis under many schedules");
   for (unsigned s = 0; s < (unsigned)ScheduleCount(6, 96); s++) {
-    Triangle T = MakeTriangle(s % 3 ? s % 3 == 1 ? GRID_2D : DENSE : CHAIN, 300, (TrsvTriangle)(s & 1), (TrsvDiagonal)(s >> 1 & 1), TRSV_DOUBLE, s);
+    Triangle T = MakeTriangle(s % 3 ? s % 3 == 1 ? GRID_2D : DENSE : CHAIN, 300, (TrsvTriangle)(s & 1),
+                              (TrsvDiagonal)(s >> 1 & 1), TRSV_DOUBLE, s);
 
     SimtSchedule(s);
     ExpectSameAnalysis(&T.view);
@@ -69,7 +85,8 @@ static void TestSame(void)
   Begin("device: analysis of rows of thousands");
   for (int variant = 0; variant < 4; variant++)
     for (int shape = 0; shape < 2; shape++) {
-      Triangle T = MakeTriangle(shape ? ARROW : DENSE_COLUMN, Reduced() ? 1500 : 5000, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 1);
+      Triangle T = MakeTriangle(shape ? ARROW : DENSE_COLUMN, Reduced() ? 1500 : 5000, (TrsvTriangle)(variant & 1),
+                                (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 1);
 
       ExpectSameAnalysis(&T.view);
       FreeTriangle(&T);
@@ -83,15 +100,19 @@ static void TestTransposes(void)
   for (int shape = 0; shape < SHAPES; shape++)
     for (int variant = 0; variant < 4; variant++)
       for (int rows = 0; rows < 400; rows += 1 + 6 * rows) {
-        Triangle   A = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_FLOAT, 3);
-        TrsvMatrix D = ToDevice(&A.view), T, S;
-        int       *made[2] = {NULL, NULL};
-        const int *source[2];
+        Triangle A =
+          MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_FLOAT, 3);
+        TrsvMatrix   D       = ToDevice(&A.view), T, S;
+        int         *made[2] = {NULL, NULL};
+        const int   *source[2];
         const size_t nnz = (size_t)A.offsets[rows];
 
         SimtSchedule((unsigned)rows);
-        if (ExpectError(TrsvTranspose(&A.view, &T, &made[0], &source[0]), TRSV_SUCCESS, "TrsvTranspose") && ExpectError(TrsvTranspose(&D, &S, &made[1], &source[1]), TRSV_SUCCESS, "TrsvTranspose on the device")) {
-          Expect(S.rows == rows && S.triangle == T.triangle && S.diagonal == T.diagonal && S.precision == T.precision && S.memory == TRSV_DEVICE, "the transpose is of another kind");
+        if (ExpectError(TrsvTranspose(&A.view, &T, &made[0], &source[0]), TRSV_SUCCESS, "TrsvTranspose") &&
+            ExpectError(TrsvTranspose(&D, &S, &made[1], &source[1]), TRSV_SUCCESS, "TrsvTranspose on the device")) {
+          Expect(S.rows == rows && S.triangle == T.triangle && S.diagonal == T.diagonal && S.precision == T.precision &&
+                   S.memory == TRSV_DEVICE,
+                 "the transpose is of another kind");
           Same(S.offsets, T.offsets, (size_t)rows + 1, "offsets");
           Same(S.columns, T.columns, nnz, "columns");
           Same(source[1], source[0], nnz, "source");
@@ -114,27 +135,31 @@ static void TestPlans(void)
     Begin("device: plans of %s", TrsvAlgorithmName(a));
     for (int shape = 0; shape < SHAPES; shape++)
       for (int variant = 0; variant < 4; variant++) {
-        const int     rows = shape == DENSE ? 70 : 200, transposed = variant == 3;
-        Triangle      A = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 9);
-        TrsvMatrix    M[2] = {A.view, ToDevice(&A.view)};
-        const int     n = A.offsets[rows];
-        double       *values = MakeValues(&A.view, 9), *b = MakeVector(TRSV_DOUBLE, rows, 9), *x[2];
+        const int rows = shape == DENSE ? 70 : 200, transposed = variant == 3;
+        Triangle  A =
+          MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 9);
+        TrsvMatrix M[2]   = {A.view, ToDevice(&A.view)};
+        const int  n      = A.offsets[rows];
+        double    *values = MakeValues(&A.view, 9), *b = MakeVector(TRSV_DOUBLE, rows, 9), *x[2];
 
         for (int m = 0; m < 2; m++) {
-          TrsvMatrix T = M[m];
-          int       *made = NULL;
+          TrsvMatrix T      = M[m];
+          int       *made   = NULL;
           const int *source = NULL;
-          TrsvPlan  *plan = NULL;
+          TrsvPlan  *plan   = NULL;
 
           x[m] = MakeArray(TRSV_DOUBLE, rows);
           if (transposed) ExpectError(TrsvTranspose(&M[m], &T, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
           plan = MakePlan(&T, source, n, a);
-          if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectError(TrsvPlanSolve(plan, b, x[m], NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+          if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues"))
+            ExpectError(TrsvPlanSolve(plan, b, x[m], NULL), TRSV_SUCCESS, "TrsvPlanSolve");
           TrsvPlanDestroy(&plan);
           TrsvFree(M[m].memory, made);
         }
         if (a->traits & TRSV_BITS_VARY) ExpectClose(TRSV_DOUBLE, rows, x[0], x[1], ShapeName[shape]);
-        else Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)rows), "%s, variant %d: not the same bits", ShapeName[shape], variant);
+        else
+          Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)rows), "%s, variant %d: not the same bits",
+                 ShapeName[shape], variant);
         FromDevice(&M[1]);
         for (int m = 0; m < 2; m++) free(x[m]);
         free(values);
@@ -173,35 +198,33 @@ static void TestCut(void)
     Shape shape;
     int   rows, thread, warp; /* the longest chains there may be */
   } cases[] = {
-    {CHAIN,     300,  299, 299},
-    {DENSE_ROW, 4,    1,   1  },
-    {DENSE_ROW, 5,    1,   1  }, /* 4 dependencies */
-    {DENSE_ROW, 6,    2,   1  },
-    {DENSE_ROW, 17,   2,   1  }, /* a full tree */
-    {DENSE_ROW, 65,   3,   1  },
-    {DENSE_ROW, 1024, 6,   2  }, /* log4 1023 = 5.0 */
-    {DENSE_ROW, 1026, 7,   3  }, /* cut into pieces, each a tree */
-    {DENSE_ROW, 5000, 9,   3  },
-    {DENSE,     100,  101, 99 }, /* what gets ready late is close to its row */
-    {DENSE,     300,  302, 300},
+    {CHAIN, 300, 299, 299},  {DENSE_ROW, 4, 1, 1},    {DENSE_ROW, 5, 1, 1}, /* 4 dependencies */
+    {DENSE_ROW, 6, 2, 1},    {DENSE_ROW, 17, 2, 1},                         /* a full tree */
+    {DENSE_ROW, 65, 3, 1},   {DENSE_ROW, 1024, 6, 2},                       /* log4 1023 = 5.0 */
+    {DENSE_ROW, 1026, 7, 3},                                                /* cut into pieces, each a tree */
+    {DENSE_ROW, 5000, 9, 3}, {DENSE, 100, 101, 99}, /* what gets ready late is close to its row */
+    {DENSE, 300, 302, 300},
   };
   const TrsvAlgorithm *const algorithms[] = {FindTested("thread"), TrsvAlgorithmFind("warp")};
-  static const int     longest[] = {4, 256};
+  static const int           longest[]    = {4, 256};
 
   for (int a = 0; a < 2; a++) {
     Begin("cut into partial sums: %s", TrsvAlgorithmName(algorithms[a]));
     for (unsigned c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
       if (Reduced() && cases[c].rows > 2000) continue;
       for (int upper = 0; upper < 2; upper++) {
-        Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, upper ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+        Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, upper ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED,
+                                   TRSV_DOUBLE, 1);
         const int n = T.offsets[cases[c].rows], most = a ? cases[c].warp : cases[c].thread;
-        double   *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 1), *x = MakeArray(TRSV_DOUBLE, cases[c].rows), *reference = Reference(&T.view, NULL, n, values, b);
+        double   *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 1),
+               *x = MakeArray(TRSV_DOUBLE, cases[c].rows), *reference = Reference(&T.view, NULL, n, values, b);
         TrsvPlan *plan = MakePlan(&T.view, NULL, n, algorithms[a]);
 
         if (plan && reference) {
           const int depth = Depth(plan->data, longest[a]);
 
-          Expect(depth <= most, "%s of %d rows: a chain of %d in place of %d", ShapeName[cases[c].shape], cases[c].rows, depth, most);
+          Expect(depth <= most, "%s of %d rows: a chain of %d in place of %d", ShapeName[cases[c].shape], cases[c].rows,
+                 depth, most);
           ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
           ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
           ExpectClose(TRSV_DOUBLE, cases[c].rows, x, reference, ShapeName[cases[c].shape]);
@@ -218,19 +241,18 @@ static void TestCut(void)
   }
 }
 
-/* The search for level sets waits no longer than it may: for any of 256 rows of one block, which another block waits for. */
+/* The search for level sets waits no longer than it may: for any of 256 rows of one block, which another block waits
+ * for. */
 static void TestGivesUp(void)
 {
-  enum {
-    HALF = 256
-  };
+  enum { HALF = 256 };
   int        offsets[2 * HALF + 1], columns[HALF];
   TrsvMatrix A = {2 * HALF, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL}, D;
 
   Begin("device: a level is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
   for (int i = 0; i < HALF; i++) columns[i] = i;
-  D = ToDevice(&A);
+  D                     = ToDevice(&A);
   SimtSettings.resident = 1; /* the first block ends before the second starts */
   SimtSettings.bounded  = 1;
   for (long k = 1; k <= HALF; k += Reduced() ? 100 : 11) {
@@ -270,7 +292,8 @@ static void TestNarrow(void)
       const TrsvError error = TrsvDeviceNarrow(n, device, &found);
       failed                = SimtFailed();
       SimtFailAt(0, 0);
-      Expect(failed ? error && !found : !error, "call %d fails: error %d, %s memory", k, (int)error, found ? "with" : "without");
+      Expect(failed ? error && !found : !error, "call %d fails: error %d, %s memory", k, (int)error,
+             found ? "with" : "without");
       if (!failed) TrsvDeviceFree(found);
     }
     TrsvDeviceFree(device);

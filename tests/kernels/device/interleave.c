@@ -1,16 +1,14 @@
 /*
-   L and U analyzed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever fails, and where
-   memory is too short for both at once.
+   L and U analyzed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever
+   fails, and where memory is too short for both at once.
 */
 #include "check.h"
 
-enum {
-  ROWS = 48
-};
+enum { ROWS = 48 };
 
 typedef struct {
   Triangle      L, U;
-  TrsvMatrix    A, B;  /* on the device; with analysis they are made at the same time */
+  TrsvMatrix    A, B;         /* on the device; with analysis they are made at the same time */
   TrsvAnalysis *a, *b, *host; /* host: of L there */
   void         *l, *u, *right, *x, *y;
 } Factors;
@@ -54,11 +52,14 @@ static void Free(Factors *f)
 static void Schedule(unsigned k)
 {
   SimtSchedule(k);
-  if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_heights.cu */
+  if (!SimtSettings.preempt)
+    SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_heights.cu */
 }
 
-/* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one after the other. */
-static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
+/* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one
+ * after the other. */
+static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
+                        TrsvPair **pair)
 {
   f->A.analysis = which ? f->a : NULL;
   f->B.analysis = which > 1 ? f->b : NULL;
@@ -66,7 +67,8 @@ static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorit
     TrsvMatrix L = f->L.view;
 
     L.analysis = f->host;
-    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
+    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL,
+                          pair);
   }
   return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
 }
@@ -84,8 +86,13 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
 
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   TrsvPlanDescribe(alone->plan, wanted, sizeof(wanted));
-  Expect(m->choice.algorithm == alone->choice.algorithm && !strcmp(settings, wanted) && !strcmp(m->choice.reason, alone->choice.reason), "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->choice.algorithm), settings, m->choice.reason, TrsvAlgorithmName(alone->choice.algorithm), wanted, alone->choice.reason);
-  Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) && TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->choice.predicted == alone->choice.predicted, "%s: not the same statistics, memory or prediction", where);
+  Expect(m->choice.algorithm == alone->choice.algorithm && !strcmp(settings, wanted) &&
+           !strcmp(m->choice.reason, alone->choice.reason),
+         "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->choice.algorithm), settings, m->choice.reason,
+         TrsvAlgorithmName(alone->choice.algorithm), wanted, alone->choice.reason);
+  Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) &&
+           TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->choice.predicted == alone->choice.predicted,
+         "%s: not the same statistics, memory or prediction", where);
 }
 
 static void Same(const TrsvAlgorithm *a)
@@ -106,12 +113,16 @@ static void Same(const TrsvAlgorithm *a)
           const unsigned turns = SimtTurns();
 
           Schedule(k);
-          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time")) continue;
-          if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn")) met += SimtTurns() - turns - 2;
+          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time"))
+            continue;
+          if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn"))
+            met += SimtTurns() - turns - 2;
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
           Apply(pair, &f, f.x);
-          if (TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) || TrsvAlgorithmBitsVary(pair->backward.choice.algorithm)) ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
+          if (TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) ||
+              TrsvAlgorithmBitsVary(pair->backward.choice.algorithm))
+            ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
           else Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "other bits");
           TrsvPairDestroy(&pair);
         }
@@ -131,7 +142,9 @@ static void Errors(void)
   static const struct {
     int lower, broken; /* is an algorithm of the host asked for L? Has U a column that is none? */
   } cases[] = {
-    {1, 0}, {0, 1}, {1, 1},
+    {1, 0},
+    {0, 1},
+    {1, 1},
   };
   const TrsvAlgorithm *const serial = TrsvAlgorithmFind("serial");
 
@@ -139,24 +152,30 @@ static void Errors(void)
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
     for (int transposed = 0; transposed < 2; transposed++)
       for (unsigned k = 0; k < 4; k++) {
-        Factors      f    = Make(CHAIN, 3);
-        const size_t live = SimtLive();
-        const int    none = ROWS + 5;
-        TrsvPair    *pair = (TrsvPair *)&f;
+        Factors      f     = Make(CHAIN, 3);
+        const size_t live  = SimtLive();
+        const int    none  = ROWS + 5;
+        TrsvPair    *pair  = (TrsvPair *)&f;
         const int    upper = cases[c].broken && (transposed || !cases[c].lower); /* U is the first of the transposes */
 
         Schedule(k);
-        if (cases[c].broken) ExpectError(TrsvDeviceUpload((int *)f.B.columns + f.U.offsets[8] - 1, &none, sizeof(none), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
-        ExpectError(Create(&f, 1, transposed, cases[c].lower ? serial : NULL, NULL, &pair), upper ? TRSV_ERR_STRUCTURE : TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
-        Expect(strstr(TrsvErrorMessage(), upper ? "row 7" : "serial") != NULL, "the message is another's: %s", TrsvErrorMessage());
-        Expect(!pair && SimtLive() == live, "a pair, or %ld device allocations, in spite of the error", (long)(SimtLive() - live));
+        if (cases[c].broken)
+          ExpectError(TrsvDeviceUpload((int *)f.B.columns + f.U.offsets[8] - 1, &none, sizeof(none), NULL),
+                      TRSV_SUCCESS, "TrsvDeviceUpload");
+        ExpectError(Create(&f, 1, transposed, cases[c].lower ? serial : NULL, NULL, &pair),
+                    upper ? TRSV_ERR_STRUCTURE : TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+        Expect(strstr(TrsvErrorMessage(), upper ? "row 7" : "serial") != NULL, "the message is another's: %s",
+               TrsvErrorMessage());
+        Expect(!pair && SimtLive() == live, "a pair, or %ld device allocations, in spite of the error",
+               (long)(SimtLive() - live));
         Free(&f);
       }
   SimtDefaults();
   End();
 }
 
-/* Any call of the device fails once, or for good from there on. A pair that comes of it is none the worse: a plan for want of memory is no choice. */
+/* Any call of the device fails once, or for good from there on. A pair that comes of it is none the worse: a plan for
+ * want of memory is no choice. */
 static void Fails(int for_ever)
 {
   TrsvPair *alone, *pair;
@@ -180,7 +199,8 @@ static void Fails(int for_ever)
       SimtFailAt(0, 0);
       Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
       last += error == TRSV_ERR_MEMORY; /* the vector between the two has to be, and is asked for once */
-      Expect(!error || error == TRSV_ERR_DEVICE || for_ever || last == 1, "place %ld: error %d, %s", k, (int)error, TrsvErrorMessage());
+      Expect(!error || error == TRSV_ERR_DEVICE || for_ever || last == 1, "place %ld: error %d, %s", k, (int)error,
+             TrsvErrorMessage());
       Expect(!error || *TrsvErrorMessage(), "place %ld: no message", k);
       failed += error != TRSV_SUCCESS;
       if (pair) {
@@ -192,7 +212,10 @@ static void Fails(int for_ever)
       }
       TrsvPairDestroy(&pair);
       TrsvDeviceFinalize();
-      if (!Expect(SimtLive() == with && SimtObjects() == objects, "place %ld: %ld device allocations and %ld streams or pools are left", k, (long)(SimtLive() - with), (long)(SimtObjects() - objects))) break;
+      if (!Expect(SimtLive() == with && SimtObjects() == objects,
+                  "place %ld: %ld device allocations and %ld streams or pools are left", k, (long)(SimtLive() - with),
+                  (long)(SimtObjects() - objects)))
+        break;
     }
     Expect(failed > 3 && (for_ever || again > (Reduced() ? 0 : 3)), "%d errors, %d times made again", failed, again);
   }
@@ -203,8 +226,8 @@ static void Fails(int for_ever)
   End();
 }
 
-/* Memory for one at a time, but not for both at once: they are made one after the other, and are what they are then. With less, they are thread's, or
-   there is none. */
+/* Memory for one at a time, but not for both at once: they are made one after the other, and are what they are then.
+   With less, they are thread's, or there is none. */
 static void Tight(void)
 {
   TrsvPair *alone, *pair;
@@ -227,7 +250,8 @@ static void Tight(void)
       SimtLimit(TrsvDeviceHeld() + bytes);
       error = Create(&f, 1, 0, NULL, NULL, &pair);
       SimtLimit(0);
-      Expect(!error || (error == TRSV_ERR_MEMORY && bytes < enough), "%zu of %zu bytes: error %d, %s", bytes, enough, (int)error, TrsvErrorMessage());
+      Expect(!error || (error == TRSV_ERR_MEMORY && bytes < enough), "%zu of %zu bytes: error %d, %s", bytes, enough,
+             (int)error, TrsvErrorMessage());
       none += error != TRSV_SUCCESS;
       if (pair && bytes == enough) {
         short_of += SimtFailed();
@@ -240,9 +264,11 @@ static void Tight(void)
         ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
       }
       TrsvPairDestroy(&pair);
-      Expect(SimtLive() == live, "%zu of %zu bytes: %ld device allocations are left", bytes, enough, (long)(SimtLive() - live));
+      Expect(SimtLive() == live, "%zu of %zu bytes: %ld device allocations are left", bytes, enough,
+             (long)(SimtLive() - live));
     }
-    Expect(short_of > 3 && poor && none, "memory was short %d times, %d pairs were for want of it, and %d were none", short_of, poor, none);
+    Expect(short_of > 3 && poor && none, "memory was short %d times, %d pairs were for want of it, and %d were none",
+           short_of, poor, none);
   }
   TrsvPairDestroy(&alone);
   SimtDefaults();

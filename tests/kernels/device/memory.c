@@ -1,7 +1,7 @@
 /*
-   Memory that is not there: every allocation of the host and every call of the device fails once, and from then on, at each place in
-   turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is memory again. And memory that is:
-   a set-up takes little more on the device than what stays.
+   Memory that is not there: every allocation of the host and every call of the device fails once, and from then on, at
+   each place in turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is
+   memory again. And memory that is: a set-up takes little more on the device than what stays.
 
    The linker wraps malloc and its kin; see the makefile.
 */
@@ -36,7 +36,10 @@ static void *Held(void *p)
 
 void *__wrap_malloc(size_t n) { return Fails() ? NULL : Held(__real_malloc(n)); }
 void *__wrap_calloc(size_t n, size_t size) { return Fails() ? NULL : Held(__real_calloc(n, size)); }
-void *__wrap_aligned_alloc(size_t align, size_t n) { return Held(__real_aligned_alloc(align, n)); } /* the executor's own: it has its own way to fail */
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+  return Held(__real_aligned_alloc(align, n));
+} /* the executor's own: it has its own way to fail */
 
 void *__wrap_realloc(void *old, size_t n)
 {
@@ -54,9 +57,7 @@ void __wrap_free(void *p)
   __real_free(p);
 }
 
-enum {
-  ROWS = 40
-};
+enum { ROWS = 40 };
 
 /* What is tried */
 typedef struct {
@@ -114,7 +115,9 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
   TrsvPair       *pair;
-  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, NULL, &pair);
+  const TrsvError error =
+    TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm),
+                   TRSV_SELECT_MODEL, s->algorithm, s->algorithm, NULL, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -129,7 +132,10 @@ static TrsvError TransposeDevice(Setting *s) { return TransposeOne(&s->on_device
 static TrsvError Plan(Setting *s) { return PlanOne(s, &s->L.view, s->analysis); }
 static TrsvError Pair(Setting *s) { return MakePair(s, &s->L.view, &s->U.view, s->order, 0); }
 static TrsvError PairTransposed(Setting *s) { return MakePair(s, &s->L.view, &s->U.view, s->order, 1); }
-static TrsvError PairDevice(Setting *s) { return MakePair(s, &s->on_device[0], &s->on_device[1], s->order_on_device, 1); }
+static TrsvError PairDevice(Setting *s)
+{
+  return MakePair(s, &s->on_device[0], &s->on_device[1], s->order_on_device, 1);
+}
 static TrsvError PairTogether(Setting *s) { return MakePair(s, &s->deep, &s->on_device[1], s->order_on_device, 0); }
 static TrsvError SetValues(Setting *s) { return TrsvPlanSetValues(s->plan, s->values, TRSV_HOST, NULL); }
 static TrsvError Solve(Setting *s) { return TrsvPlanSolve(s->plan, s->b, s->x, NULL); }
@@ -139,28 +145,29 @@ static const struct {
   TrsvError (*run)(Setting *);
   int own, device; /* is another algorithm another operation? does it call the device, whatever the algorithm? */
 } operations[] = {
-  {"TrsvAnalyze",                             Analyze,         0, 0},
-  {"TrsvTranspose",                           Transpose,       0, 0},
-  {"TrsvOrderMulticolor",                            Order,           0, 0},
-  {"TrsvAnalyze on the device",               AnalyzeDevice,   0, 1},
-  {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
-  {"TrsvOrderMulticolor on the device",              OrderDevice,     0, 1},
-  {"TrsvPlanCreate",                          Plan,            1, 0},
-  {"TrsvPairCreate",                          Pair,            1, 0},
-  {"TrsvPairCreate, transposed",              PairTransposed,  1, 0},
-  {"TrsvPairCreate on the device, transposed", PairDevice,     1, 1},
-  {"TrsvPairCreate, L and U at the same time", PairTogether,   1, 1},
-  {"TrsvPlanSetValues",                       SetValues,       1, 0},
-  {"TrsvPlanSolve",                           Solve,           1, 0},
+  {"TrsvAnalyze", Analyze, 0, 0},
+  {"TrsvTranspose", Transpose, 0, 0},
+  {"TrsvOrderMulticolor", Order, 0, 0},
+  {"TrsvAnalyze on the device", AnalyzeDevice, 0, 1},
+  {"TrsvTranspose on the device", TransposeDevice, 0, 1},
+  {"TrsvOrderMulticolor on the device", OrderDevice, 0, 1},
+  {"TrsvPlanCreate", Plan, 1, 0},
+  {"TrsvPairCreate", Pair, 1, 0},
+  {"TrsvPairCreate, transposed", PairTransposed, 1, 0},
+  {"TrsvPairCreate on the device, transposed", PairDevice, 1, 1},
+  {"TrsvPairCreate, L and U at the same time", PairTogether, 1, 1},
+  {"TrsvPlanSetValues", SetValues, 1, 0},
+  {"TrsvPlanSolve", Solve, 1, 0},
 };
 
-/* again: where memory fails it once, it may yet succeed. Returns at how many places it could fail. Of the later ones of a long way, only some are tried. */
+/* again: where memory fails it once, it may yet succeed. Returns at how many places it could fail. Of the later ones of
+ * a long way, only some are tried. */
 static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after, int again)
 {
   for (long k = 1;; k += k < (Reduced() ? 8 : 24) ? 1 : 23) {
     TrsvDeviceFinalize(); /* so that pools and streams, too, are made and may fail */
     const long   before = held;
-    const size_t live   = SimtLive(), objects = SimtObjects();
+    const size_t live = SimtLive(), objects = SimtObjects();
     TrsvError    error;
     int          struck;
 
@@ -173,12 +180,17 @@ static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_
     until  = 0;
     SimtFailAt(0, 0);
     TrsvDeviceFinalize();
-    if (!Expect(held == before && SimtLive() == live && SimtObjects() == objects, "place %ld: %ld host and %ld device allocations and %ld streams or pools are left", k, held - before, (long)(SimtLive() - live), (long)(SimtObjects() - objects))) return k;
+    if (!Expect(held == before && SimtLive() == live && SimtObjects() == objects,
+                "place %ld: %ld host and %ld device allocations and %ld streams or pools are left", k, held - before,
+                (long)(SimtLive() - live), (long)(SimtObjects() - objects)))
+      return k;
     if (!struck) {
       ExpectError(error, TRSV_SUCCESS, "where nothing fails");
       return k - 1;
     }
-    if (!Expect(error == TRSV_ERR_MEMORY || (again && !all_after && !error) || (on_device && error == TRSV_ERR_DEVICE), "place %ld: error %d", k, (int)error)) return k;
+    if (!Expect(error == TRSV_ERR_MEMORY || (again && !all_after && !error) || (on_device && error == TRSV_ERR_DEVICE),
+                "place %ld: error %d", k, (int)error))
+      return k;
     Expect(!error || *TrsvErrorMessage(), "place %ld: no message", k);
     if (!ExpectError(run(s), TRSV_SUCCESS, "once there is memory again")) return k;
   }
@@ -207,20 +219,24 @@ static void Algorithm(const TrsvAlgorithm *a)
   ExpectError(TrsvDeviceUpload(s.order_on_device, s.order, sizeof(s.order), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
   End();
   for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
-    const int own    = operations[o].own, device = operations[o].device || (own && TrsvAlgorithmMemory(a) == TRSV_DEVICE);
+    const int own = operations[o].own, device = operations[o].device || (own && TrsvAlgorithmMemory(a) == TRSV_DEVICE);
     long      places = 0;
 
     if (!own && a != TrsvAlgorithmGet(0)) continue;
-    if (operations[o].run == PairTogether && a != FindTested("chunk") && a != FindTested("thread")) continue; /* one that calls much, one that does not */
-    if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != FindTested("thread")) continue; /* one that copies, one that does not */
+    if (operations[o].run == PairTogether && a != FindTested("chunk") && a != FindTested("thread"))
+      continue; /* one that calls much, one that does not */
+    if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != FindTested("thread"))
+      continue; /* one that copies, one that does not */
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyze(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyze");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS,
+                  "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
-      for (int all_after = 0; all_after < 2; all_after++) places += Try(&s, operations[o].run, on_device, all_after, operations[o].run == PairTogether);
+      for (int all_after = 0; all_after < 2; all_after++)
+        places += Try(&s, operations[o].run, on_device, all_after, operations[o].run == PairTogether);
     Expect(places > 0 || operations[o].run == SetValues || operations[o].run == Solve, "it could fail nowhere");
     if (s.plan && operations[o].run == Solve) {
       until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */
@@ -254,15 +270,19 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
 
   if (f) {
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, FindTested("chunk"), rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced")) settings = TrsvChunkPlanSummary(plan)->settings;
+    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, FindTested("chunk"),
+                                         rank, &plan),
+                    TRSV_SUCCESS, "TrsvPlanCreatePlaced"))
+      settings = TrsvChunkPlanSummary(plan)->settings;
   }
   TrsvPlanDestroy(&plan);
   TrsvFactorDestroy(&f);
   return settings;
 }
 
-/* A first set-up as src/pc makes it: a pair for a factor without values, then the values. It has no more than so many times the matrix while the plans are made;
-   and at its peak, and then beyond what stays. The former depends on which of the two is where when: the bound is a little above the most that seeds have shown. */
+/* A first set-up as src/pc makes it: a pair for a factor without values, then the values. It has no more than so many
+   times the matrix while the plans are made; and at its peak, and then beyond what stays. The former depends on which
+   of the two is where when: the bound is a little above the most that seeds have shown. */
 static void Peak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
 {
   const TrsvAlgorithm *a    = FindTested(algorithm);
@@ -287,14 +307,19 @@ static void Peak(Shape shape, int rows, const char *algorithm, int rank, double 
   if (f) {
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     Expect(!l && !u, "there is memory for values before there are any");
-    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
-      const double plans = (double)(TrsvDeviceHeld() - before) / matrix, made = (double)(TrsvDevicePeak() - before) / matrix;
+    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+                    TRSV_SUCCESS, "TrsvPairCreate")) {
+      const double plans = (double)(TrsvDeviceHeld() - before) / matrix,
+                   made  = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(made <= making, "%.3f times the matrix while plans are made, %.3f with them", made, plans);
       TrsvFactorReleaseWorkspace(f, pair->forward.plan);
-      ExpectError(TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
+      ExpectError(
+        TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL),
+        TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-      const double stays = (double)(TrsvDeviceHeld() - before) / matrix, peak = (double)(TrsvDevicePeak() - before) / matrix;
+      const double stays = (double)(TrsvDeviceHeld() - before) / matrix,
+                   peak  = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(peak <= most, "%.3f times the matrix", peak);
       Expect(peak <= stays + beyond, "%.2f times the matrix, of which %.2f stay", peak, stays);
     }
@@ -313,8 +338,9 @@ void TestMemory(void)
 
   Peak(GRID_2D, 1600, "chunk", 0, 3.07, 3.14, 0);
   Peak(GRID_3D, 1728, "chunk", 0, 2.59, 2.68, 0);
-  Peak(RANDOM, 1500, "chunk", 0, 4.05, 4.05, 0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
-  Peak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0); /* into few */
+  Peak(RANDOM, 1500, "chunk", 0, 4.05, 4.05,
+       0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
+  Peak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0);           /* into few */
   Peak(BAND, 1500, "chunk, inverted", 0, 7.15, 7.60, 0.5); /* the values of the product, on their way */
   Peak(GRID_2D, 1600, "thread", 0, 4.46, 5.10, 0);
   Peak(GRID_2D, 1600, "thread, recomputing", 0, 4.46, 5.10, 0);

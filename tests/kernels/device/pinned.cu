@@ -5,15 +5,20 @@
 #include <string.h>
 #include "check.h"
 
-namespace
-{
+namespace {
 typedef enum { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorUnknown } cudaError_t;
-enum { cudaDevAttrCanUseHostPointerForRegisteredMem, cudaHostRegisterMapped = 0, cudaHostRegisterPortable = 0, cudaHostAllocMapped = 0, cudaHostAllocPortable = 0 };
+enum {
+  cudaDevAttrCanUseHostPointerForRegisteredMem,
+  cudaHostRegisterMapped   = 0,
+  cudaHostRegisterPortable = 0,
+  cudaHostAllocMapped      = 0,
+  cudaHostAllocPortable    = 0
+};
 
 struct Driver {
-  int    same, registers; /* has registered memory one address? Can it be registered? */
-  size_t most;            /* bytes that it pins */
-  int    registered, allocated;
+  int         same, registers; /* has registered memory one address? Can it be registered? */
+  size_t      most;            /* bytes that it pins */
+  int         registered, allocated;
   cudaError_t pending;
 } driver;
 
@@ -63,7 +68,7 @@ TrsvError Check(cudaError_t e, const char *what)
   (void)cudaGetLastError();
   return e ? TrsvFail(TRSV_ERR_MEMORY, "%s", what) : TRSV_SUCCESS;
 }
-}
+} // namespace
 
 /* The file itself, under names of its own: those that it has are the executor's here. */
 #define TRSV_RUNTIME_CUH
@@ -87,12 +92,13 @@ static void Page(const char *name, int same, int registers)
   unsigned *a, *b, *c;
 
   Begin("pinned words: %s", name);
-  driver = Driver{same, registers, 1 << 20, 0, 0, cudaSuccess};
+  driver           = Driver{same, registers, 1 << 20, 0, 0, cudaSuccess};
   const int mapped = same && registers;
   for (int again = 0; again < 2; again++) {
     a = Alloc(64);
     b = Alloc(1);
-    Expect(driver.registered == mapped && driver.allocated == !mapped, "%d pages registered, %d allocated", driver.registered, driver.allocated);
+    Expect(driver.registered == mapped && driver.allocated == !mapped, "%d pages registered, %d allocated",
+           driver.registered, driver.allocated);
     Expect(b == a + 64, "not the next word");
     tested_free(64, a);
     c = Alloc(63);
@@ -102,7 +108,8 @@ static void Page(const char *name, int same, int registers)
     Expect(driver.allocated == 1 + !mapped, "words of a page that is full, or too short a run of them");
     tested_free(PAGE_WORDS - 64, c);
     tested_finalize();
-    Expect(driver.registered == mapped && driver.allocated == !mapped, "the page is gone, though a word is in use, or other words are not");
+    Expect(driver.registered == mapped && driver.allocated == !mapped,
+           "the page is gone, though a word is in use, or other words are not");
     b[0] = 1;
     tested_free(1, b);
     c = Alloc(PAGE_WORDS);
@@ -113,7 +120,8 @@ static void Page(const char *name, int same, int registers)
     tested_free(PAGE_WORDS, c);
     tested_free(1, NULL);
     tested_finalize();
-    Expect(!driver.registered && !driver.allocated && !driver.pending, "%d pages registered, %d allocated are left, or an error", driver.registered, driver.allocated);
+    Expect(!driver.registered && !driver.allocated && !driver.pending,
+           "%d pages registered, %d allocated are left, or an error", driver.registered, driver.allocated);
   }
   End();
 }

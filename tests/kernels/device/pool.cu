@@ -1,6 +1,6 @@
 /*
-   Device memory (src/kernels/device/memory.cu) over the executor's runtime: who may have what when, a device that is full, waits that fail, what stays, and what
-   TrsvDeviceFinalize() gives back.
+   Device memory (src/kernels/device/memory.cu) over the executor's runtime: who may have what when, a device that is
+   full, waits that fail, what stays, and what TrsvDeviceFinalize() gives back.
 */
 #include <string.h>
 #include "check.h"
@@ -32,7 +32,8 @@ static void Start(const char *name)
 {
   Begin("pool: %s", name);
   TrsvDeviceFinalize();
-  Expect(!SimtLive() && !SimtObjects() && !SimtReserved(), "%zu allocations, %zu objects and %zu bytes of others are left", SimtLive(), SimtObjects(), SimtReserved());
+  Expect(!SimtLive() && !SimtObjects() && !SimtReserved(),
+         "%zu allocations, %zu objects and %zu bytes of others are left", SimtLive(), SimtObjects(), SimtReserved());
 }
 
 static void Finish(void)
@@ -83,7 +84,8 @@ static void Rules(void)
   Finish();
 }
 
-/* The runtime ends the program where cudaFree() gets what its device may still use, or a pool is asked while another device is the current one. */
+/* The runtime ends the program where cudaFree() gets what its device may still use, or a pool is asked while another
+ * device is the current one. */
 static void Devices(void)
 {
   void *a, *b;
@@ -95,7 +97,8 @@ static void Devices(void)
   b = Alloc(2 * MB);
   ExpectError(TrsvDeviceClear(b, MB, NULL), TRSV_SUCCESS, "TrsvDeviceClear");
   (void)cudaSetDevice(0);
-  Expect(TrsvDeviceHeld() == 3 * MB && TrsvDevicePeak() == 3 * MB, "%zu bytes in use, %zu at most", TrsvDeviceHeld(), TrsvDevicePeak());
+  Expect(TrsvDeviceHeld() == 3 * MB && TrsvDevicePeak() == 3 * MB, "%zu bytes in use, %zu at most", TrsvDeviceHeld(),
+         TrsvDevicePeak());
   TrsvDeviceFree(b);
   (void)cudaGetDevice(&now);
   Expect(now == 0 && TrsvDeviceHeld() == MB, "device %d, %zu bytes in use", now, TrsvDeviceHeld());
@@ -222,10 +225,12 @@ static void Finalized(void)
     TrsvDeviceFree(b);
     TrsvDeviceFinalize();
     Expect(SimtLive() == 1 && *a == 1, "it is gone");
-    Expect(SimtObjects() == 2 && TrsvDeviceHeld() == SimtReserved() && SimtReserved() < MB, "%zu objects, %zu bytes in use of %zu", SimtObjects(), TrsvDeviceHeld(), SimtReserved());
+    Expect(SimtObjects() == 2 && TrsvDeviceHeld() == SimtReserved() && SimtReserved() < MB,
+           "%zu objects, %zu bytes in use of %zu", SimtObjects(), TrsvDeviceHeld(), SimtReserved());
     if (again) { /* the pool that has it serves others, too */
       b = (double *)Alloc(MB);
-      Expect(SimtObjects() == 2 && TrsvDeviceHeld() > MB, "%zu objects, %zu bytes in use", SimtObjects(), TrsvDeviceHeld());
+      Expect(SimtObjects() == 2 && TrsvDeviceHeld() > MB, "%zu objects, %zu bytes in use", SimtObjects(),
+             TrsvDeviceHeld());
       TrsvDeviceFree(b);
     }
     TrsvDeviceFree(a);
@@ -239,15 +244,15 @@ static void Finalized(void)
 static void Shared(void)
 {
   const TrsvStream other = (TrsvStream)(void *)"a stream";
-  const size_t     K     = 1024, BLOCK = 8 * MB;
+  const size_t     K = 1024, BLOCK = 8 * MB;
   char            *a, *b, *c, *last;
   void            *d;
 
   Start("small pieces of scratch");
   TrsvScratchShares = true;
-  a = (char *)Scratch(1);
-  b = (char *)Scratch(300);
-  c = (char *)Scratch(0);
+  a                 = (char *)Scratch(1);
+  b                 = (char *)Scratch(300);
+  c                 = (char *)Scratch(0);
   Expect(b - a == 256 && c - b == 512, "pieces at %td and %td", b - a, c - a);
   Expect(SimtLive() == 1 && SimtReserved() == BLOCK, "%zu allocations, %zu bytes", SimtLive(), SimtReserved());
   ExpectError(TrsvScratchAlloc(K, &d, other), TRSV_SUCCESS, "TrsvScratchAlloc");
@@ -287,12 +292,14 @@ static void Fails(void)
       error  = scratch ? TrsvScratchAlloc(MB, &a, NULL) : TrsvDeviceAlloc(MB, &a);
       failed = SimtFailed();
       SimtFailAt(0, 0);
-      Expect(!error == !failed && !error == !!a && (!error || *TrsvErrorMessage()), "place %ld: error %d, %p", k, (int)error, a);
+      Expect(!error == !failed && !error == !!a && (!error || *TrsvErrorMessage()), "place %ld: error %d, %p", k,
+             (int)error, a);
       Expect(failed || k > 5, "%ld places", k);
       if (scratch) TrsvScratchFree(a, NULL);
       else TrsvDeviceFree(a);
       TrsvDeviceFinalize();
-      Expect(!SimtLive() && !SimtObjects(), "place %ld: %zu allocations and %zu objects are left", k, SimtLive(), SimtObjects());
+      Expect(!SimtLive() && !SimtObjects(), "place %ld: %zu allocations and %zu objects are left", k, SimtLive(),
+             SimtObjects());
     }
   Finish();
 }

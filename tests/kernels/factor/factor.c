@@ -1,6 +1,7 @@
 /*
-   ILU(0) and IC(0) on the device against PETSc's elimination written out on the host: shapes, sizes, lanes, precisions, schedules, values
-   after values; zero pivots and every shift; matrices that cannot be factored. Long rows are in factor_long.c.
+   ILU(0) and IC(0) on the device against PETSc's elimination written out on the host: shapes, sizes, lanes, precisions,
+   schedules, values after values; zero pivots and every shift; matrices that cannot be factored. Long rows are in
+   factor_long.c.
 */
 #include <limits.h>
 #include "square.h"
@@ -11,8 +12,10 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
 
   for (int shape = 0; shape < SHAPES; shape++) {
     if (!Mine()) continue;
-    Begin("factor %s, %s, %d lanes: %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", lanes, ShapeName[shape]);
-    for (size_t i = Reduced() ? (size_t)(shape + kind) % 2 : 0; i < sizeof(sizes) / sizeof(sizes[0]); i += Reduced() ? 2 : 1) {
+    Begin("factor %s, %s, %d lanes: %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
+          lanes, ShapeName[shape]);
+    for (size_t i = Reduced() ? (size_t)(shape + kind) % 2 : 0; i < sizeof(sizes) / sizeof(sizes[0]);
+         i += Reduced() ? 2 : 1) {
       const int   symmetric = kind == TRSV_ICC || sizes[i] % 2;
       Square      A         = MakeSquare((Shape)shape, sizes[i], symmetric, precision, (unsigned)sizes[i]);
       int        *order     = (shape + lanes) % 3 && shape != GRID_3D ? NULL : MakeOrder(sizes[i], (unsigned)shape);
@@ -20,7 +23,8 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
-      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((f->lanes_per_row == 1) == (shape != DENSE), "%d lanes", f->lanes_per_row);
+      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE))
+        Expect((f->lanes_per_row == 1) == (shape != DENSE), "%d lanes", f->lanes_per_row);
       if (f) CheckNumeric(f, &A, kind, &Plain, Reduced() ? 2 : 3, where);
       FillSquare(&A, symmetric, 1, 55);
       if (f) CheckNumeric(f, &A, kind, &Plain, 1, "new values");
@@ -41,21 +45,29 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
 
   for (int shift = 0; shift < 4; shift++)
     for (int spoil = 0; spoil < 3; spoil++) {
-      const TrsvPivots p = {(TrsvShift)shift, shift == TRSV_SHIFT_INBLOCKS ? 0.25 : 1e-3, precision == TRSV_FLOAT ? 1e-5 : 1e-10};
+      const TrsvPivots p = {(TrsvShift)shift, shift == TRSV_SHIFT_INBLOCKS ? 0.25 : 1e-3,
+                            precision == TRSV_FLOAT ? 1e-5 : 1e-10};
 
       if (!Mine()) continue;
-      Begin("factor %s, %s, shift %s, %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", names[shift], spoil == 0 ? "sound" : spoil == 1 ? "zero pivots" : "small pivots");
-      for (size_t i = Reduced() ? (size_t)(shift + spoil + kind) % 3 : 0; i < sizeof(shapes) / sizeof(shapes[0]); i += Reduced() ? 3 : 1)
+      Begin("factor %s, %s, shift %s, %s", kind == TRSV_ICC ? "icc" : "ilu",
+            precision == TRSV_FLOAT ? "float" : "double", names[shift],
+            spoil == 0   ? "sound"
+            : spoil == 1 ? "zero pivots"
+                         : "small pivots");
+      for (size_t i = Reduced() ? (size_t)(shift + spoil + kind) % 3 : 0; i < sizeof(shapes) / sizeof(shapes[0]);
+           i += Reduced() ? 3 : 1)
         for (int lanes = 0; lanes <= 16; lanes = lanes ? 4 * lanes : 4) {
           const Shape shape = shapes[i];
-          Square      A = MakeSquare(shape, 40, kind == TRSV_ICC, precision, (unsigned)(shape + lanes));
+          Square      A     = MakeSquare(shape, 40, kind == TRSV_ICC, precision, (unsigned)(shape + lanes));
           int        *order = spoil != 1 || i % 2 ? MakeOrder(A.rows, (unsigned)i) : NULL;
           TrsvFactor *f     = MakeFactor(&A, order, kind, lanes);
-          Random      r = (unsigned)i + 3;
+          Random      r     = (unsigned)i + 3;
 
           for (int i = 0; i < A.rows && spoil; i++)
-            for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) /* the first row's is sure to be the pivot, and exact */
-              if (A.columns[k] == i && (i == (spoil == 1 ? 0 : 20) || RandomBelow(&r, 9) == 0)) Set(A.values, precision, k, spoil == 1 ? 0 : 0.02 * Get(A.values, precision, k));
+            for (int k = A.offsets[i]; k < A.offsets[i + 1];
+                 k++) /* the first row's is sure to be the pivot, and exact */
+              if (A.columns[k] == i && (i == (spoil == 1 ? 0 : 20) || RandomBelow(&r, 9) == 0))
+                Set(A.values, precision, k, spoil == 1 ? 0 : 0.02 * Get(A.values, precision, k));
           for (int k = A.offsets[order ? order[0] : 0]; order && spoil == 1 && k < A.offsets[order[0] + 1]; k++)
             if (A.columns[k] == order[0]) Set(A.values, precision, k, 0);
           if (f) CheckNumeric(f, &A, kind, &p, 1, ShapeName[shape]);
@@ -67,7 +79,8 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
     }
 }
 
-/* Shifts that are no numbers or below 0, zeros that are no numbers; a zero below 0, up to which there is no pivot; and a matrix that no shift helps: an end, and soon. */
+/* Shifts that are no numbers or below 0, zeros that are no numbers; a zero below 0, up to which there is no pivot; and
+ * a matrix that no shift helps: an end, and soon. */
 static void BadShifts(void)
 {
   static const double bad[] = {NAN, INFINITY, -INFINITY, -1e-3};
@@ -78,24 +91,34 @@ static void BadShifts(void)
   Begin("factor: shifts that are none");
   for (int shift = 0; f && shift < 4; shift++)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-      const int        amount = shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* which the others do not ask for */
+      const int amount =
+        shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* which the others do not ask for */
       const TrsvPivots zero = {(TrsvShift)shift, 1e-3, bad[i]}, by = {(TrsvShift)shift, bad[i], 1e-10};
 
-      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &zero, &o, NULL), isfinite(bad[i]) ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorSetValues");
-      if (isfinite(bad[i])) Expect(o.attempts == 1 && o.row < 0, "zero %g: %d attempts, row %d", bad[i], o.attempts, o.row);
-      else Expect(strstr(TrsvErrorMessage(), "zero") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
-      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &by, &o, NULL), amount ? TRSV_ERR_ARGUMENT : TRSV_SUCCESS, "TrsvFactorSetValues");
-      if (amount) Expect(strstr(TrsvErrorMessage(), "shift") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
+      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &zero, &o, NULL),
+                  isfinite(bad[i]) ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorSetValues");
+      if (isfinite(bad[i]))
+        Expect(o.attempts == 1 && o.row < 0, "zero %g: %d attempts, row %d", bad[i], o.attempts, o.row);
+      else
+        Expect(strstr(TrsvErrorMessage(), "zero") != NULL && !o.attempts, "%d attempts: %s", o.attempts,
+               TrsvErrorMessage());
+      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &by, &o, NULL),
+                  amount ? TRSV_ERR_ARGUMENT : TRSV_SUCCESS, "TrsvFactorSetValues");
+      if (amount)
+        Expect(strstr(TrsvErrorMessage(), "shift") != NULL && !o.attempts, "%d attempts: %s", o.attempts,
+               TrsvErrorMessage());
     }
   End();
 
   Begin("factor: a pivot that no shift makes large");
-  for (int k = A.offsets[0]; k < A.offsets[1]; k++) Set(A.values, TRSV_DOUBLE, k, A.columns[k] == 0 ? 0 : INFINITY); /* next to which all is zero */
+  for (int k = A.offsets[0]; k < A.offsets[1]; k++)
+    Set(A.values, TRSV_DOUBLE, k, A.columns[k] == 0 ? 0 : INFINITY); /* next to which all is zero */
   for (int tiny = 0; f && tiny < 2; tiny++) {
     const TrsvPivots p = {TRSV_SHIFT_NONZERO, tiny ? 1e-300 : 1e-3, 1e-10};
 
     ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
-    Expect(o.row == 0 && o.attempts > 100 && o.attempts < 250 && isfinite(o.shift), "row %d, %d attempts, a shift of %g", o.row, o.attempts, o.shift);
+    Expect(o.row == 0 && o.attempts > 100 && o.attempts < 250 && isfinite(o.shift),
+           "row %d, %d attempts, a shift of %g", o.row, o.attempts, o.shift);
   }
   TrsvFactorDestroy(&f);
   FreeSquare(&A);
@@ -109,10 +132,10 @@ static void Refused(void)
     const char *what;
     int         entry, column, row;
   } spoils[] = {
-    {"has no diagonal entry", 4, 2,  1},
-    {"columns must rise",     6, 0,  2},
-    {"has column 9 of 4",     8, 9,  2},
-    {"has column -1 of 4",    0, -1, 0},
+    {"has no diagonal entry", 4, 2, 1},
+    {"columns must rise", 6, 0, 2},
+    {"has column 9 of 4", 8, 9, 2},
+    {"has column -1 of 4", 0, -1, 0},
   };
   const int offsets[5] = {0, 3, 5, 9, 10}, columns[10] = {0, 1, 3, 0, 1, 0, 1, 2, 3, 3};
 
@@ -127,8 +150,11 @@ static void Refused(void)
       memcpy(A.offsets, offsets, sizeof(offsets));
       memcpy(A.columns, columns, sizeof(columns));
       A.columns[spoils[s].entry] = spoils[s].column;
-      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
-      Expect(!f && row == spoils[s].row && strstr(TrsvErrorMessage(), spoils[s].what), "row %d: %s", row, TrsvErrorMessage());
+      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, TRSV_DEVICE, (TrsvFactorKind)kind,
+                                   TRSV_DOUBLE, &f, &row),
+                  TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
+      Expect(!f && row == spoils[s].row && strstr(TrsvErrorMessage(), spoils[s].what), "row %d: %s", row,
+             TrsvErrorMessage());
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
     }
@@ -160,13 +186,14 @@ static int CanBeFactored(const Square *A)
 static void RandomFaults(void)
 {
   enum { ROWS = 8 };
-  Random rng = 11;
+  Random rng     = 11;
   int    refused = 0, taken = 0;
 
   Begin("factor: random faults");
   for (int n = 0; n < (Reduced() ? 200 : 1000); n++) {
-    const int   rows = 1 + RandomBelow(&rng, ROWS), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
-    Square      A = NewSquare(rows, ROWS * ROWS, TRSV_DOUBLE);
+    const int rows     = 1 + RandomBelow(&rng, ROWS),
+              values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
+    Square      A      = NewSquare(rows, ROWS * ROWS, TRSV_DOUBLE);
     int         stored = 0, order[ROWS], row, sound;
     TrsvFactor *f;
     TrsvError   error;
@@ -186,8 +213,10 @@ static void RandomFaults(void)
     Shuffle(&rng, rows, order);
     sound = CanBeFactored(&A);
     *(sound ? &taken : &refused) += 1;
-    error = TrsvFactorCreate(rows, A.offsets, A.columns, n & 2 ? order : NULL, TRSV_HOST, (TrsvFactorKind)(n & 1), TRSV_DOUBLE, &f, &row);
-    Expect(sound ? !error : error == TRSV_ERR_STRUCTURE, "matrix %d, %s: error %d: %s", n, sound ? "sound" : "not sound", (int)error, error ? TrsvErrorMessage() : "");
+    error = TrsvFactorCreate(rows, A.offsets, A.columns, n & 2 ? order : NULL, TRSV_HOST, (TrsvFactorKind)(n & 1),
+                             TRSV_DOUBLE, &f, &row);
+    Expect(sound ? !error : error == TRSV_ERR_STRUCTURE, "matrix %d, %s: error %d: %s", n,
+           sound ? "sound" : "not sound", (int)error, error ? TrsvErrorMessage() : "");
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
   }
@@ -205,14 +234,16 @@ static void Numbers(void)
     const void *l, *u;
 
     Begin("factor %s: bad numbers pass through", kind ? "icc" : "ilu");
-    A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
-    f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
+    A                                       = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
+    f                                       = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
     ((double *)A.values)[A.offsets[40]]     = NAN;
     ((double *)A.values)[A.offsets[41] - 1] = NAN;
-    if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues")) {
+    if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS,
+                         "TrsvFactorSetValues")) {
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       Expect(o.row == -1, "zero pivot in row %d", o.row);
-      Expect(isnan(((const double *)u)[U.offsets[99]]) && isfinite(((const double *)u)[0]), "the last pivot is %g", ((const double *)u)[U.offsets[99]]);
+      Expect(isnan(((const double *)u)[U.offsets[99]]) && isfinite(((const double *)u)[0]), "the last pivot is %g",
+             ((const double *)u)[U.offsets[99]]);
     }
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
@@ -220,44 +251,56 @@ static void Numbers(void)
   }
 }
 
-/* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
+/* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted.
+ */
 static void Analyzed(void)
 {
   const size_t before = TrsvDeviceHeld();
 
   Begin("factor: analyses are made once");
   for (int trim = 0; trim < 2; trim++) {
-    Square        A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
-    TrsvFactor   *f    = MakeFactor(&A, NULL, TRSV_ILU, 0);
-    TrsvPair     *pair = NULL;
-    TrsvAnalysis *again, *upper, wrong;
+    Square                     A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
+    TrsvFactor                *f    = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    TrsvPair                  *pair = NULL;
+    TrsvAnalysis              *again, *upper, wrong;
     const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
-    TrsvMatrix    L, U;
+    TrsvMatrix                 L, U;
 
     if (!f) break;
     if (trim) TrsvFactorReleaseWorkspace(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    Expect((!L.analysis) == trim && (!U.analysis) == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
+    Expect((!L.analysis) == trim && (!U.analysis) == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not",
+           U.analysis ? "has" : "has not");
     ExpectError(TrsvAnalyze(&L, &again), TRSV_SUCCESS, "TrsvAnalyze");
     ExpectError(TrsvAnalyze(&U, &upper), TRSV_SUCCESS, "TrsvAnalyze");
-    if (U.analysis) Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) && !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)), "another analysis of U than TrsvAnalyze's");
+    if (U.analysis)
+      Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) &&
+               !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)),
+             "another analysis of U than TrsvAnalyze's");
     TrsvAnalysisDestroy(&upper);
     if (L.analysis) {
-      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyze's");
+      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) &&
+               !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)),
+             "another analysis than TrsvAnalyze's");
       /* it is what a pair believes: told by a number that nothing is laid out by */
       wrong                        = *L.analysis;
       wrong.statistics.granularity = 90;
       L.analysis                   = &wrong;
     }
-    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate");
-    if (pair) Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->forward.statistics.granularity);
-    Expect(TrsvDeviceHeld() >= before + f->bytes && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+                TRSV_SUCCESS, "TrsvPairCreate");
+    if (pair)
+      Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g",
+             pair->forward.statistics.granularity);
+    Expect(TrsvDeviceHeld() >= before + f->bytes && TrsvDevicePeak() >= TrsvDeviceHeld(),
+           "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
     TrsvAnalysisDestroy(&again);
     TrsvPairDestroy(&pair);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     TrsvDeviceMark();
-    Expect(TrsvDeviceHeld() == before && TrsvDevicePeak() == before, "%zu bytes left, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+    Expect(TrsvDeviceHeld() == before && TrsvDevicePeak() == before, "%zu bytes left, %zu at most",
+           TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
   }
   End();
 }
@@ -307,7 +350,8 @@ static void Fails(void)
       TrsvError   error;
 
       SimtFailAt(k, 0);
-      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
+      error =
+        TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();
@@ -332,7 +376,8 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
   for (int kind = 0; kind < 2; kind++) {
     TrsvFactor *f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 0);
 
-    if (f && (rows <= 400 || kind == TRSV_ILU)) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 1, kind ? "icc" : "ilu"); /* the reference of ICC is slow */
+    if (f && (rows <= 400 || kind == TRSV_ILU))
+      CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 1, kind ? "icc" : "ilu"); /* the reference of ICC is slow */
     TrsvFactorDestroy(&f);
   }
   FreeSquare(&A);
@@ -344,7 +389,8 @@ void TestFactor(void)
   if (Mine()) BadShifts();
   if (Mine()) RandomFaults();
   for (int kind = 0; kind < 2; kind++) {
-    for (int lanes = 0; lanes <= 32; lanes = lanes ? (Reduced() ? 8 : 2) * lanes : 4) Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
+    for (int lanes = 0; lanes <= 32; lanes = lanes ? (Reduced() ? 8 : 2) * lanes : 4)
+      Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
     Shifts((TrsvFactorKind)kind, TRSV_DOUBLE);
   }
   if (!Reduced()) Shifts(TRSV_ILU, TRSV_FLOAT);

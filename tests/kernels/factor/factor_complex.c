@@ -29,8 +29,8 @@ static void Fill(Square *A, TrsvFactorKind kind, unsigned seed)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
       const int j = A->columns[k], mine = A->offsets[i + 1] - A->offsets[i], other = A->offsets[j + 1] - A->offsets[j];
       const int turned = kind != TRSV_ILU && j < i;
-      Random    r = seed + 7919u * (unsigned)(turned ? j : i) + 104729u * (unsigned)(turned ? i : j);
-      Complex   v = RandomReal(&r);
+      Random    r      = seed + 7919u * (unsigned)(turned ? j : i) + 104729u * (unsigned)(turned ? i : j);
+      Complex   v      = RandomReal(&r);
 
       v += RandomReal(&r) * I;
       if (j == i) v = kind == TRSV_ICC_HERMITIAN ? 2.5 + v : 3 * cexp(3 * I * v) / cabs(cexp(3 * I * v));
@@ -40,17 +40,21 @@ static void Fill(Square *A, TrsvFactorKind kind, unsigned seed)
 }
 
 /* The elimination of A + shift I, row by row; inblocks: added to zero pivots. u[k]: for each entry of A; l likewise. */
-static void Eliminate(const Square *A, TrsvFactorKind kind, double shift, double zero, double inblocks, Complex *l, Complex *u)
+static void Eliminate(const Square *A, TrsvFactorKind kind, double shift, double zero, double inblocks, Complex *l,
+                      Complex *u)
 {
   for (int i = 0; i < A->rows; i++) {
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) u[k] = At(A->values, A->precision, k) + (A->columns[k] == i ? shift : 0);
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      u[k] = At(A->values, A->precision, k) + (A->columns[k] == i ? shift : 0);
     for (int k = A->offsets[i]; k < A->offsets[i + 1] && A->columns[k] < i; k++) {
       const int     j = A->columns[k], own = Find(A->offsets, A->columns, j, i);
       const Complex d = u[Find(A->offsets, A->columns, j, j)];
 
       l[k] = (kind == TRSV_ILU ? u[k] : kind == TRSV_ICC ? u[own] : conj(u[own])) / d;
       for (int m = A->offsets[j]; m < A->offsets[j + 1]; m++) {
-        const int to = A->columns[m] > j && (kind == TRSV_ILU || A->columns[m] >= i) ? Find(A->offsets, A->columns, i, A->columns[m]) : -1;
+        const int to = A->columns[m] > j && (kind == TRSV_ILU || A->columns[m] >= i)
+                       ? Find(A->offsets, A->columns, i, A->columns[m])
+                       : -1;
 
         if (to >= 0) u[to] -= l[k] * u[m];
       }
@@ -62,15 +66,18 @@ static void Eliminate(const Square *A, TrsvFactorKind kind, double shift, double
   }
 }
 
-static void Near(TrsvPrecision p, Complex got, Complex wanted, double loose, const char *what, int i, int j, const char *where)
+static void Near(TrsvPrecision p, Complex got, Complex wanted, double loose, const char *what, int i, int j,
+                 const char *where)
 {
   const double bound = loose * (TrsvRealPrecision(p) == TRSV_FLOAT ? 2e-5 : 1e-12);
 
-  Expect(cabs(got - wanted) <= bound * (1 + cabs(wanted)), "%s: %s(%d, %d) is %g + %g i, not %g + %g i", where, what, i, j, creal(got), cimag(got), creal(wanted), cimag(wanted));
+  Expect(cabs(got - wanted) <= bound * (1 + cabs(wanted)), "%s: %s(%d, %d) is %g + %g i, not %g + %g i", where, what, i,
+         j, creal(got), cimag(got), creal(wanted), cimag(wanted));
 }
 
 /* The factor that is there, in the order order, against the elimination of A in that order. */
-static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind, double shift, double zero, double inblocks, double loose, const char *where)
+static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind, double shift, double zero,
+                    double inblocks, double loose, const char *where)
 {
   const TrsvPrecision p = A->precision;
   Square              B = Permuted(A, t->row);
@@ -78,16 +85,22 @@ static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind
 
   Eliminate(&B, kind, shift, zero, inblocks, l, u);
   for (int i = 0; i < A->rows; i++) {
-    for (int k = t->L.offsets[i]; k < t->L.offsets[i + 1]; k++) Near(p, At(t->L.values, p, k), l[Find(B.offsets, B.columns, i, t->L.columns[k])], loose, "L", i, t->L.columns[k], where);
-    for (int k = t->U.offsets[i]; k < t->U.offsets[i + 1]; k++) Near(p, At(t->U.values, p, k), u[Find(B.offsets, B.columns, i, t->U.columns[k])], loose, "U", i, t->U.columns[k], where);
-    if (kind == TRSV_ICC_HERMITIAN) Expect(Get(t->U.values, p, 2 * t->U.offsets[i] + 1) == 0, "%s: pivot %d is not real", where, i);
+    for (int k = t->L.offsets[i]; k < t->L.offsets[i + 1]; k++)
+      Near(p, At(t->L.values, p, k), l[Find(B.offsets, B.columns, i, t->L.columns[k])], loose, "L", i, t->L.columns[k],
+           where);
+    for (int k = t->U.offsets[i]; k < t->U.offsets[i + 1]; k++)
+      Near(p, At(t->U.values, p, k), u[Find(B.offsets, B.columns, i, t->U.columns[k])], loose, "U", i, t->U.columns[k],
+           where);
+    if (kind == TRSV_ICC_HERMITIAN)
+      Expect(Get(t->U.values, p, 2 * t->U.offsets[i] + 1) == 0, "%s: pivot %d is not real", where, i);
   }
   free(l);
   free(u);
   FreeSquare(&B);
 }
 
-static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvPivots *pivots, double loose, int times, const char *where)
+static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvPivots *pivots, double loose, int times,
+                    const char *where)
 {
   TrsvFactor   *f = MakeFactor(A, NULL, kind, lanes);
   TrsvTriangles t = {0}, before = {0};
@@ -98,9 +111,14 @@ static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvP
     if (!ExpectError(TrsvFactorSetValues(f, NULL, NULL, A->values, pivots, &o, NULL), TRSV_SUCCESS, where)) break;
     if (!Expect(o.row < 0, "%s: row %d has a zero pivot", where, o.row)) break;
     if (!ExpectError(TrsvFactorDownload(f, &t, NULL), TRSV_SUCCESS, where)) break;
-    Compare(A, &t, kind, o.shift, pivots->zero, pivots->shift == TRSV_SHIFT_INBLOCKS ? pivots->amount : 0, loose, where);
-    for (int i = 0; pivots->shift == TRSV_SHIFT_POSITIVE_DEFINITE && i < A->rows; i++) Expect(Get(t.U.values, A->precision, 2 * t.U.offsets[i]) > 0, "%s: pivot %d has no positive real part", where, i);
-    if (s) Expect(!memcmp(t.U.values, before.U.values, TrsvValueSize(A->precision) * (size_t)f->upper) && !memcmp(t.L.values, before.L.values, TrsvValueSize(A->precision) * (size_t)f->lower), "%s: other bits", where);
+    Compare(A, &t, kind, o.shift, pivots->zero, pivots->shift == TRSV_SHIFT_INBLOCKS ? pivots->amount : 0, loose,
+            where);
+    for (int i = 0; pivots->shift == TRSV_SHIFT_POSITIVE_DEFINITE && i < A->rows; i++)
+      Expect(Get(t.U.values, A->precision, 2 * t.U.offsets[i]) > 0, "%s: pivot %d has no positive real part", where, i);
+    if (s)
+      Expect(!memcmp(t.U.values, before.U.values, TrsvValueSize(A->precision) * (size_t)f->upper) &&
+               !memcmp(t.L.values, before.L.values, TrsvValueSize(A->precision) * (size_t)f->lower),
+             "%s: other bits", where);
     TrsvTrianglesDestroy(&before);
     before = t;
   }
@@ -159,7 +177,9 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision p)
         TrsvOutcome o;
 
         if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &pivots, &o, NULL), TRSV_SUCCESS, where))
-          Expect(o.row == 0 && fabs(o.pivot - (kind == TRSV_ICC_HERMITIAN ? fabs(creal(small[s])) : cabs(small[s]))) < 1e-14, "%s: row %d, pivot %g", where, o.row, o.pivot);
+          Expect(o.row == 0 &&
+                   fabs(o.pivot - (kind == TRSV_ICC_HERMITIAN ? fabs(creal(small[s])) : cabs(small[s]))) < 1e-14,
+                 "%s: row %d, pivot %g", where, o.row, o.pivot);
         TrsvFactorDestroy(&f);
       } else {
         Numeric(&A, kind, s % 2 ? 0 : 4, &pivots, 1e4, 1, where);
@@ -174,7 +194,12 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
   const int      rows    = 100;
   Square         A       = MakeSquare(GRID_2D, rows, 1, p, 9);
   TrsvCSR        csr     = {rows, A.offsets, A.columns, A.values};
-  TrsvIluRequest request = {.kind = kind, .precision = p, .memory = TRSV_DEVICE, .place = TRSV_PLACE_DEVICE, .timeout = TRSV_TIMEOUT, .order = order};
+  TrsvIluRequest request = {.kind      = kind,
+                            .precision = p,
+                            .memory    = TRSV_DEVICE,
+                            .place     = TRSV_PLACE_DEVICE,
+                            .timeout   = TRSV_TIMEOUT,
+                            .order     = order};
   TrsvIlu       *ilu;
   TrsvIluInfo    info;
   TrsvOutcome    o;
@@ -195,7 +220,8 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
     for (int transposed = 0; transposed < 2; transposed++) {
       for (int memory = 0; memory < 2; memory++) {
         ExpectError(TrsvIluPrepare(ilu, (TrsvMemory)memory, transposed, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-        ExpectError(TrsvIluSolve(ilu, (TrsvMemory)memory, transposed, TRSV_SOLVE, b, x[memory], NULL), TRSV_SUCCESS, "TrsvIluSolve");
+        ExpectError(TrsvIluSolve(ilu, (TrsvMemory)memory, transposed, TRSV_SOLVE, b, x[memory], NULL), TRSV_SUCCESS,
+                    "TrsvIluSolve");
       }
       ExpectClose(p, rows, x[1], x[0], transposed ? "transposed" : "as it is");
     }
@@ -204,8 +230,11 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
 
       for (int i = 0; i < 2 * rows; i++) Set(c, p, i, (i % 2 ? -1 : 1) * Get(b, p, i));
       ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, c, x[0], NULL), TRSV_SUCCESS, "TrsvIluSolve");
-      for (int i = 0; i < 2 * rows; i++) Set(x[0], p, i, (i % 2 ? -1 : 1) * Get(x[0], p, i)), largest = fmax(largest, fabs(Get(x[0], p, i)));
-      for (int i = 0; i < 2 * rows; i++) Expect(fabs(Get(x[0], p, i) - Get(x[1], p, i)) <= largest * (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-13), "x[%d] of the conjugate is %g, not %g", i, Get(x[0], p, i), Get(x[1], p, i));
+      for (int i = 0; i < 2 * rows; i++)
+        Set(x[0], p, i, (i % 2 ? -1 : 1) * Get(x[0], p, i)), largest = fmax(largest, fabs(Get(x[0], p, i)));
+      for (int i = 0; i < 2 * rows; i++)
+        Expect(fabs(Get(x[0], p, i) - Get(x[1], p, i)) <= largest * (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-13),
+               "x[%d] of the conjugate is %g, not %g", i, Get(x[0], p, i), Get(x[1], p, i));
       free(c);
     }
   }

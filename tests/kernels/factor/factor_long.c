@@ -1,6 +1,6 @@
 /*
-   Factorizations with long rows: rows that many depend on, or that depend on many, of lengths about what a warp or a block takes at once, on
-   either side of the diagonal; patterns of such rows that cannot be factored.
+   Factorizations with long rows: rows that many depend on, or that depend on many, of lengths about what a warp or a
+   block takes at once, on either side of the diagonal; patterns of such rows that cannot be factored.
 */
 #include "square.h"
 
@@ -28,7 +28,8 @@ static double Operations(const Square *A)
 
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; A->columns[k] < i; k++)
-      for (int t = A->offsets[A->columns[k]]; t < A->offsets[A->columns[k] + 1]; t++) sum += A->columns[t] >= A->columns[k];
+      for (int t = A->offsets[A->columns[k]]; t < A->offsets[A->columns[k] + 1]; t++)
+        sum += A->columns[t] >= A->columns[k];
   return sum;
 }
 
@@ -52,17 +53,19 @@ static void Star(void)
           if (i == j || !i || !j || (ring && i > 100 && j > 100 && abs(i - j) == 1)) columns[n++] = j;
       }
       offsets[ROWS] = n;
-      A = MakeSquareFrom(ROWS, offsets, columns);
+      A             = MakeSquareFrom(ROWS, offsets, columns);
       FillSquare(&A, 1, 1, 9);
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 0);
       if (f) Expect((f->lanes_per_row == 1) == !ring, "%d lanes", f->lanes_per_row);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "star");
       for (int shift = TRSV_SHIFT_NONZERO; f && shift <= TRSV_SHIFT_POSITIVE_DEFINITE; shift++)
-        for (int side = -1; side <= 1; side += 2) { /* the first pivot, against its row's sum, hardly counts as zero, or hardly does not */
-          const TrsvPivots p = {(TrsvShift)shift, 1, 0.01};
+        for (int side = -1; side <= 1;
+             side += 2) { /* the first pivot, against its row's sum, hardly counts as zero, or hardly does not */
+          const TrsvPivots p   = {(TrsvShift)shift, 1, 0.01};
           double           sum = 0;
 
-          /* the next rows: one whose first entry is not that of the sum; one of a small pivot and nothing else, beside which all but its own sum is large */
+          /* the next rows: one whose first entry is not that of the sum; one of a small pivot and nothing else, beside
+           * which all but its own sum is large */
           Set(A.values, A.precision, A.offsets[1], 1.5 * Get(A.values, A.precision, A.offsets[0] + 1));
           Set(A.values, A.precision, A.offsets[0] + 2, 0);
           Set(A.values, A.precision, A.offsets[2], 0);
@@ -79,8 +82,8 @@ static void Star(void)
   free(columns);
 }
 
-/* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they would be gone through as
-   often as there are rows. */
+/* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they
+   would be gone through as often as there are rows. */
 static void Shared(void)
 {
   enum { ROWS = 420 };
@@ -91,7 +94,9 @@ static void Shared(void)
   for (int i = 0; i < ROWS; i++) {
     offsets[i] = n;
     for (int j = 0; j < ROWS; j++)
-      if (i < 2 || j < 2 || abs(i - j) < 2 || (i + j) % 97 == 13 || ((i == 200 || i == 201) && j % 3 == 0) || ((j == 200 || j == 201) && i % 3 == 0)) columns[n++] = j;
+      if (i < 2 || j < 2 || abs(i - j) < 2 || (i + j) % 97 == 13 || ((i == 200 || i == 201) && j % 3 == 0) ||
+          ((j == 200 || j == 201) && i % 3 == 0))
+        columns[n++] = j;
   }
   offsets[ROWS] = n;
   for (int kind = 0; kind < 2; kind++)
@@ -103,7 +108,9 @@ static void Shared(void)
       FillSquare(&A, 1, 1, 7);
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
-      if (f) Expect((double)f->host_work.operations == Operations(&A), "%llu operations in place of %g", f->host_work.operations, Operations(&A));
+      if (f)
+        Expect((double)f->host_work.operations == Operations(&A), "%llu operations in place of %g",
+               f->host_work.operations, Operations(&A));
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
       End();
@@ -112,9 +119,10 @@ static void Shared(void)
   free(columns);
 }
 
-/* Hubs behind all others, long enough for their dependencies to be taken off side by side: FIRST depends on all, SECOND on the first ones, EVEN on every
-   other of more. Where the dependencies touch nothing but the diagonal of a hub they are stars, and are not: in a chain in the middle; where hubs know each
-   other and two have the same; behind a row of many entries. Others have an entry that the hub does not. */
+/* Hubs behind all others, long enough for their dependencies to be taken off side by side: FIRST depends on all, SECOND
+   on the first ones, EVEN on every other of more. Where the dependencies touch nothing but the diagonal of a hub they
+   are stars, and are not: in a chain in the middle; where hubs know each other and two have the same; behind a row of
+   many entries. Others have an entry that the hub does not. */
 enum { FIRST = 2000, SECOND, EVEN, HUB_ROWS };
 
 static int IsHubEntry(int i, int j, int known)
@@ -149,7 +157,8 @@ static void Stars(int kind, TrsvPrecision precision, int known, int one_way)
   Square                 A       = HubSquare(precision, known, one_way);
   TrsvFactor            *f;
 
-  Begin("factor %s, %s: hubs that %s each other%s", kind ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", known ? "know" : "do not know", one_way ? ", one-way" : "");
+  Begin("factor %s, %s: hubs that %s each other%s", kind ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
+        known ? "know" : "do not know", one_way ? ", one-way" : "");
   f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
   for (int s = 0; f && s < (Reduced() ? 2 : 3); s++) {
     const TrsvPivots p = {shift[s], 1e-3, precision == TRSV_FLOAT ? 1e-5 : 1e-10};
@@ -161,14 +170,14 @@ static void Stars(int kind, TrsvPrecision precision, int known, int one_way)
   End();
 }
 
-/* PETSc's symbolic phase takes the square of a long row's length where rows are in another order, and the device does not. The long ones are the last, in
-   L, or the first, in U. */
+/* PETSc's symbolic phase takes the square of a long row's length where rows are in another order, and the device does
+   not. The long ones are the last, in L, or the first, in U. */
 static void Walks(int first)
 {
   enum { ROWS = 20000, HUBS = 5 };
-  int      *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * (HUBS + 1) * ROWS), *order, n = 0;
-  double    host[2] = {0};
-  Square    A;
+  int   *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * (HUBS + 1) * ROWS), *order, n = 0;
+  double host[2] = {0};
+  Square A;
 
   if (TrsvDeviceAlloc(sizeof(int) * ROWS, &order)) exit(2);
   for (int i = 0; i < ROWS; i++) {
@@ -186,10 +195,12 @@ static void Walks(int first)
 
     if (!f) continue;
     host[ordered] = TrsvFactorPredictHost(f);
-    Expect(ordered == (TrsvFactorPredict(f) < host[ordered]), "host %g, device %g", host[ordered], TrsvFactorPredict(f));
+    Expect(ordered == (TrsvFactorPredict(f) < host[ordered]), "host %g, device %g", host[ordered],
+           TrsvFactorPredict(f));
     TrsvFactorDestroy(&f);
   }
-  Expect(host[0] < 0.01 && host[1] > 0.4 && host[1] < 0.6, "%g s in the natural order, %g in another", host[0], host[1]);
+  Expect(host[0] < 0.01 && host[1] > 0.4 && host[1] < 0.6, "%g s in the natural order, %g in another", host[0],
+         host[1]);
   FreeSquare(&A);
   free(offsets);
   free(columns);
@@ -197,18 +208,19 @@ static void Walks(int first)
   End();
 }
 
-/* A row, and a column, that is full: the first, one in the middle, the last. There are as many rows as a block takes, or one less or more. */
+/* A row, and a column, that is full: the first, one in the middle, the last. There are as many rows as a block takes,
+ * or one less or more. */
 static void Hubs(void)
 {
   static const int sizes[] = {33, 255, 256, 257, 1024, 1025};
-  const int        most = Reduced() ? 257 : 1025;
+  const int        most    = Reduced() ? 257 : 1025;
 
   for (int kind = 0; kind < 2; kind++) {
     Begin("factor %s: a row that is full", kind ? "icc" : "ilu");
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && sizes[s] <= most; s++)
       for (int place = 0; place < 3; place++) {
-        const int   n = sizes[s], hub = place * (n - 1) / 2;
-        int        *offsets = malloc(sizeof(int) * ((size_t)n + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)n), nnz = 0;
+        const int n = sizes[s], hub = place * (n - 1) / 2;
+        int *offsets = malloc(sizeof(int) * ((size_t)n + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)n), nnz = 0;
         TrsvFactor *f;
         Square      A;
         char        where[40];
@@ -233,12 +245,13 @@ static void Hubs(void)
   }
 }
 
-/* Two rows, the second of which depends on the first, and so many others that depend on one of them each, by turns, but for one that depends on
-   both: the last of the first's, or of the second's; none where common is 0. */
+/* Two rows, the second of which depends on the first, and so many others that depend on one of them each, by turns, but
+   for one that depends on both: the last of the first's, or of the second's; none where common is 0. */
 static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
 {
-  const int   n = 2 + own[0] + own[1], both = common == 1 ? 0 : 1;
-  int        *offsets = malloc(sizeof(int) * ((size_t)n + 1)), *columns = malloc(sizeof(int) * 8 * (size_t)n), *of = malloc(sizeof(int) * (size_t)n), nnz = 0, left[2] = {own[0], own[1]}, last[2] = {0, 0};
+  const int n = 2 + own[0] + own[1], both = common == 1 ? 0 : 1;
+  int      *offsets = malloc(sizeof(int) * ((size_t)n + 1)), *columns = malloc(sizeof(int) * 8 * (size_t)n),
+      *of = malloc(sizeof(int) * (size_t)n), nnz = 0, left[2] = {own[0], own[1]}, last[2] = {0, 0};
   TrsvFactor *f;
   Square      A;
 
@@ -259,7 +272,9 @@ static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
   A          = MakeSquareFrom(n, offsets, columns);
   FillSquare(&A, 1, 1, 13);
   f = MakeFactor(&A, NULL, kind, 0);
-  if (f) Expect((f->lanes_per_row == 1) == !common, "%d and %d, %d in common: %d lanes", own[0], own[1], common, f->lanes_per_row);
+  if (f)
+    Expect((f->lanes_per_row == 1) == !common, "%d and %d, %d in common: %d lanes", own[0], own[1], common,
+           f->lanes_per_row);
   if (f) CheckNumeric(f, &A, kind, &Plain, 1, "two hubs");
   TrsvFactorDestroy(&f);
   FreeSquare(&A);
@@ -270,12 +285,14 @@ static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
 
 static void Hubs2(void)
 {
-  static const int own[][2] = {{3, 5}, {127, 140}, {128, 140}, {129, 140}, {140, 127}, {140, 128}, {140, 129}, {400, 300}};
+  static const int own[][2] = {{3, 5},     {127, 140}, {128, 140}, {129, 140},
+                               {140, 127}, {140, 128}, {140, 129}, {400, 300}};
 
   for (int kind = 0; kind < 2; kind++) {
     if (!Mine()) continue;
     Begin("factor %s: two rows that many depend on", kind ? "icc" : "ilu");
-    for (size_t k = Reduced() ? (size_t)kind : 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0); k += Reduced() ? 2 : 1)
+    for (size_t k = Reduced() ? (size_t)kind : 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0);
+         k += Reduced() ? 2 : 1)
       for (int common = 0; common < 3; common++) TwoHubs((TrsvFactorKind)kind, own[k], common);
     End();
   }
@@ -287,24 +304,25 @@ static void Refused(void)
   enum { ROWS = 600, HUB = 300 };
   static const struct {
     const char *what;
-    int         row, entry, column; /* what is wrong: a column; or, where entry is -1, where the row ends, so much sooner than it starts */
-    int         also;               /* a row whose first column is spoilt, too, or -1 */
-    int         named;
+    int         row, entry,
+      column; /* what is wrong: a column; or, where entry is -1, where the row ends, so much sooner than it starts */
+    int also; /* a row whose first column is spoilt, too, or -1 */
+    int named;
   } spoils[] = {
-    {"has no diagonal entry",       HUB, HUB,      HUB,  -1,  -1      },
-    {"columns must rise",           HUB, 256,      255,  -1,  HUB     },
-    {"columns must rise",           HUB, 257,      3,    410, HUB     },
-    {"columns must rise",           HUB, 599,      598,  301, HUB     },
-    {"has column 600 of 600",       HUB, 599,      ROWS, -1,  HUB     },
-    {"has column 601 of 600",       HUB, 512,      601,  599, HUB     },
-    {"has column -5 of 600",        HUB, 0,        -5,   -1,  HUB     },
-    {"has column -1 of 600",        HUB, 300,      0,    255, 255     },
-    {"has column -1 of 600",        HUB, 300,      0,    256, 256     },
-    {"offsets fall",                299, -1,       1,    -1,  299     },
-    {"offsets fall",                299, -1,       2,    410, 299     },
-    {"has column -1 of 600",        299, -1,       1,    298, 298     },
-    {"offsets fall",                256, -1,       2,    -1,  256     },
-    {"beyond the last one, 1794",   599, -1,       2,    -1,  598     },
+    {"has no diagonal entry", HUB, HUB, HUB, -1, -1},
+    {"columns must rise", HUB, 256, 255, -1, HUB},
+    {"columns must rise", HUB, 257, 3, 410, HUB},
+    {"columns must rise", HUB, 599, 598, 301, HUB},
+    {"has column 600 of 600", HUB, 599, ROWS, -1, HUB},
+    {"has column 601 of 600", HUB, 512, 601, 599, HUB},
+    {"has column -5 of 600", HUB, 0, -5, -1, HUB},
+    {"has column -1 of 600", HUB, 300, 0, 255, 255},
+    {"has column -1 of 600", HUB, 300, 0, 256, 256},
+    {"offsets fall", 299, -1, 1, -1, 299},
+    {"offsets fall", 299, -1, 2, 410, 299},
+    {"has column -1 of 600", 299, -1, 1, 298, 298},
+    {"offsets fall", 256, -1, 2, -1, 256},
+    {"beyond the last one, 1794", 599, -1, 2, -1, 598},
   };
 
   for (size_t s = 0; s < sizeof(spoils) / sizeof(spoils[0]); s++) {
@@ -327,8 +345,11 @@ static void Refused(void)
       } else if (spoils[s].entry >= 0) A.columns[A.offsets[spoils[s].row] + spoils[s].entry] = spoils[s].column;
       else A.offsets[spoils[s].row + 1] = A.offsets[spoils[s].row] - spoils[s].column;
       if (spoils[s].also >= 0) A.columns[A.offsets[spoils[s].also]] = -1;
-      ExpectError(TrsvFactorCreate(ROWS, A.offsets, A.columns, NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
-      Expect(!f && row == named && strstr(TrsvErrorMessage(), spoils[s].what), "row %d, not %d: %s", row, named, TrsvErrorMessage());
+      ExpectError(
+        TrsvFactorCreate(ROWS, A.offsets, A.columns, NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row),
+        TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
+      Expect(!f && row == named && strstr(TrsvErrorMessage(), spoils[s].what), "row %d, not %d: %s", row, named,
+             TrsvErrorMessage());
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
     }

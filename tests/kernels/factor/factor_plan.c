@@ -1,19 +1,41 @@
 /*
-   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
-   has the same outcome.
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where
+   it does not, the launch that does without has the same outcome.
 */
 #include "solve/chunk/chunk.h"
 #include "square.h"
 
 static const TrsvChunkSettings forced[] = {
-  {.chunks = 1, .length = 2, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4}, /* rows of three are cut: partial sums */
-  {.chunks = 5, .length = 3, .width = 32, .cluster = 2, .ring = 2048, .stages = 6, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
-  {.chunks = 6, .length = 5, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
+  {.chunks          = 1,
+   .length          = 2,
+   .width           = 32,
+   .cluster         = 1,
+   .ring            = 2048,
+   .stages          = 8,
+   .import_lifetime = -1,
+   .steps_l2        = 8,
+   .steps_cluster   = 4}, /* rows of three are cut: partial sums */
+  {.chunks          = 5,
+   .length          = 3,
+   .width           = 32,
+   .cluster         = 2,
+   .ring            = 2048,
+   .stages          = 6,
+   .import_lifetime = -1,
+   .steps_l2        = 8,
+   .steps_cluster   = 4},
+  {.chunks          = 6,
+   .length          = 5,
+   .width           = 32,
+   .cluster         = 1,
+   .ring            = 2048,
+   .stages          = 8,
+   .import_lifetime = 1,
+   .steps_l2        = 8,
+   .steps_cluster   = 4},
 };
 
-enum {
-  FORCED = sizeof(forced) / sizeof(forced[0])
-};
+enum { FORCED = sizeof(forced) / sizeof(forced[0]) };
 
 /* x of L x = b by a plan that has been given L's values */
 static void Solve(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
@@ -23,7 +45,8 @@ static void Solve(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precisi
   ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
 }
 
-/* A without every third entry off the diagonal: an unsymmetric pattern, where a row depends on another that has nothing for it */
+/* A without every third entry off the diagonal: an unsymmetric pattern, where a row depends on another that has nothing
+ * for it */
 static Square Thinned(const Square *A)
 {
   Square B = NewSquare(A->rows, A->nnz, A->precision);
@@ -45,11 +68,14 @@ static Square Thinned(const Square *A)
 /* Values are right, by the plan, and it solves afterwards as one that has found no pivots does. */
 static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
 {
-  Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", thin ? "unsymmetric " : "", ShapeName[shape]);
-  for (int s = shape == CHAIN ? 0 : -1; s < (int)FORCED; s++) { /* of its own, a chain has narrow steps, for which there is no such launch */
-    Square      whole = MakeSquare(shape, 700, kind == TRSV_ICC || s % 2, precision, 11), A = thin ? Thinned(&whole) : Permuted(&whole, NULL);
-    int        *order = s == 1 ? MakeOrder(A.rows, 3) : NULL;
-    TrsvFactor *f     = MakeFactor(&A, order, kind, 0);
+  Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
+        thin ? "unsymmetric " : "", ShapeName[shape]);
+  for (int s = shape == CHAIN ? 0 : -1; s < (int)FORCED;
+       s++) { /* of its own, a chain has narrow steps, for which there is no such launch */
+    Square whole       = MakeSquare(shape, 700, kind == TRSV_ICC || s % 2, precision, 11),
+           A           = thin ? Thinned(&whole) : Permuted(&whole, NULL);
+    int        *order  = s == 1 ? MakeOrder(A.rows, 3) : NULL;
+    TrsvFactor *f      = MakeFactor(&A, order, kind, 0);
     const int   pivots = f && f->pivots;
     TrsvMatrix  L, U;
     const void *l, *u;
@@ -77,7 +103,8 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
       x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
       Solve(i ? other : plan, l, A.rows, precision, u, x[i]); /* U has as many values as there are rows, and more */
     }
-    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)A.rows), "the plan solves otherwise than one that has found no pivots");
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)A.rows),
+           "the plan solves otherwise than one that has found no pivots");
     for (int i = 0; i < 2; i++) free(x[i]);
     TrsvPlanDestroy(&plan);
     TrsvPlanDestroy(&other);
@@ -88,8 +115,8 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
   End();
 }
 
-/* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's are made of the reciprocals of the very
-   pivots that U has. */
+/* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's
+   are made of the reciprocals of the very pivots that U has. */
 static void Canceled(TrsvFactorKind kind)
 {
   const TrsvPivots p = {TRSV_SHIFT_NONE, 0, 0};
@@ -104,7 +131,7 @@ static void Canceled(TrsvFactorKind kind)
   if (f) {
     plan = MakeLower(f);
     for (int small = 0; small <= 2; small++) { /* rows whose pivots have been made small */
-      const int row = 150 + 60 * small;
+      const int row  = 150 + 60 * small;
       double    most = 0, own = 0;
 
       ExpectError(TrsvFactorSetValues(f, plan, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
@@ -113,23 +140,30 @@ static void Canceled(TrsvFactorKind kind)
         double sum = 0, size = 0;
 
         for (int k = L.offsets[i]; k < L.offsets[i + 1]; k++) {
-          const int j = L.columns[k];
+          const int j  = L.columns[k];
           int       at = A.offsets[i];
 
           while (A.columns[at] != j) at++;
-          const double a = Get(A.values, TRSV_DOUBLE, at), ratio = ((const double *)l)[k] * ((const double *)u)[U.offsets[j]] / a; /* its values are symmetric */
+          const double a = Get(A.values, TRSV_DOUBLE, at),
+                       ratio =
+                         ((const double *)l)[k] * ((const double *)u)[U.offsets[j]] / a; /* its values are symmetric */
 
           most = fmax(most, fabs(ratio - 1));
           sum += ((const double *)l)[k] * a;
           size += fabs(((const double *)l)[k] * a);
         }
         for (int at = A.offsets[i]; at < A.offsets[i + 1]; at++)
-          if (A.columns[at] == i) own = fmax(own, fabs(sum + ((const double *)u)[U.offsets[i]] - Get(A.values, TRSV_DOUBLE, at)) / (size + fabs(Get(A.values, TRSV_DOUBLE, at))));
+          if (A.columns[at] == i)
+            own = fmax(own, fabs(sum + ((const double *)u)[U.offsets[i]] - Get(A.values, TRSV_DOUBLE, at)) /
+                              (size + fabs(Get(A.values, TRSV_DOUBLE, at))));
       }
       Expect(o.row < 0 && !f->row_of_group, "row %d, found %s", o.row, f->row_of_group ? "without the plan" : "by it");
-      Expect(most < 1e-15 && own < 1e-14, "%d small pivots: L U is off by %g of an entry, %g of a diagonal's terms", small, most, own);
+      Expect(most < 1e-15 && own < 1e-14, "%d small pivots: L U is off by %g of an entry, %g of a diagonal's terms",
+             small, most, own);
       for (int at = A.offsets[row]; at < A.offsets[row + 1]; at++)
-        if (A.columns[at] == row) Set(A.values, TRSV_DOUBLE, at, Get(A.values, TRSV_DOUBLE, at) - (1 - 1e-11) * ((const double *)u)[U.offsets[row]]);
+        if (A.columns[at] == row)
+          Set(A.values, TRSV_DOUBLE, at,
+              Get(A.values, TRSV_DOUBLE, at) - (1 - 1e-11) * ((const double *)u)[U.offsets[row]]);
     }
     TrsvPlanDestroy(&plan);
   }
@@ -149,20 +183,21 @@ static void Unsound(TrsvFactorKind kind)
     TrsvShift   shift;
     int         without; /* the plan */
   } cases[] = {
-    {"products below the range",    -600, -1, 1,    TRSV_SHIFT_NONE,              1},
-    {"products above the range",    600,  -1, 1,    TRSV_SHIFT_NONE,              1},
-    {"a zero diagonal that fills",  0,    40, 1,    TRSV_SHIFT_NONE,              1},
-    {"a zero pivot",                0,    0,  1,    TRSV_SHIFT_NONE,              1},
-    {"a zero pivot, shifted",       0,    0,  1,    TRSV_SHIFT_NONZERO,           1},
-    {"a zero pivot in blocks",      0,    0,  1,    TRSV_SHIFT_INBLOCKS,          1},
-    {"a negative pivot",            0,    -1, -1,   TRSV_SHIFT_POSITIVE_DEFINITE, 1},
-    {"a negative pivot that may be", 0,   -1, -1,   TRSV_SHIFT_NONE,              0},
-    {"a small pivot",               0,    -1, 0.02, TRSV_SHIFT_NONZERO,           0},
-    {"shifts that are not needed",  0,    -1, 1,    TRSV_SHIFT_POSITIVE_DEFINITE, 0},
+    {"products below the range", -600, -1, 1, TRSV_SHIFT_NONE, 1},
+    {"products above the range", 600, -1, 1, TRSV_SHIFT_NONE, 1},
+    {"a zero diagonal that fills", 0, 40, 1, TRSV_SHIFT_NONE, 1},
+    {"a zero pivot", 0, 0, 1, TRSV_SHIFT_NONE, 1},
+    {"a zero pivot, shifted", 0, 0, 1, TRSV_SHIFT_NONZERO, 1},
+    {"a zero pivot in blocks", 0, 0, 1, TRSV_SHIFT_INBLOCKS, 1},
+    {"a negative pivot", 0, -1, -1, TRSV_SHIFT_POSITIVE_DEFINITE, 1},
+    {"a negative pivot that may be", 0, -1, -1, TRSV_SHIFT_NONE, 0},
+    {"a small pivot", 0, -1, 0.02, TRSV_SHIFT_NONZERO, 0},
+    {"shifts that are not needed", 0, -1, 1, TRSV_SHIFT_POSITIVE_DEFINITE, 0},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    const TrsvPivots p = {cases[c].shift, cases[c].shift == TRSV_SHIFT_INBLOCKS ? 0.25 : 1e-3, cases[c].exponent ? 0 : 1e-10};
+    const TrsvPivots p = {cases[c].shift, cases[c].shift == TRSV_SHIFT_INBLOCKS ? 0.25 : 1e-3,
+                          cases[c].exponent ? 0 : 1e-10};
     Square           A = MakeSquare(GRID_2D, 200, 1, TRSV_DOUBLE, 5);
     TrsvFactor      *f;
     TrsvPlan        *plan;
@@ -172,7 +207,11 @@ static void Unsound(TrsvFactorKind kind)
       for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
         const double v = ldexp(Get(A.values, TRSV_DOUBLE, k), cases[c].exponent);
 
-        Set(A.values, TRSV_DOUBLE, k, A.columns[k] != i ? v : i == cases[c].zero ? 0 : i == 30 ? cases[c].small * v : v);
+        Set(A.values, TRSV_DOUBLE, k,
+            A.columns[k] != i    ? v
+            : i == cases[c].zero ? 0
+            : i == 30            ? cases[c].small * v
+                                 : v);
       }
     f = MakeFactor(&A, NULL, kind, 0);
     if (f) {
@@ -287,42 +326,53 @@ static void *SolvePair(TrsvPair *pair, const void *b)
   return x;
 }
 
-/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
+/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it.
+ */
 static void Given(TrsvFactorKind kind)
 {
   const TrsvAlgorithm *const chunk = FindTested("chunk");
-  Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
-  TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
-  TrsvPair              *pair[3] = {NULL, NULL, NULL};
-  TrsvMatrix             L, U;
-  TrsvOutcome            o;
-  const void            *l[2], *u[2];
+  Square                     A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
+  TrsvFactor *f[2]    = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
+  TrsvPair   *pair[3] = {NULL, NULL, NULL};
+  TrsvMatrix  L, U;
+  TrsvOutcome o;
+  const void *l[2], *u[2];
 
   Begin("factor %s by a plan: values that the plan alone has", kind == TRSV_ICC ? "icc" : "ilu");
   for (int i = 0; f[0] && f[1] && i < 2; i++) {
     void *x[2];
 
     TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
-    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
+    if (!i)
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]),
+                  TRSV_SUCCESS, "TrsvPairCreate");
     for (int k = 0; !i && k < 2; k++) {
       TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]),
+                  TRSV_SUCCESS, "TrsvPairCreate");
     }
     if (!pair[0] || !pair[1] || !pair[2]) break;
-    if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
+    if (!i)
+      ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT,
+                  "a plan without values");
     TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
     Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
     for (int k = 0; k < 2; k++) {
-      ExpectError(TrsvFactorSetValues(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
+      ExpectError(TrsvFactorSetValues(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL,
+                                      A.values, &Plain, &o, NULL),
+                  TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
       Expect(!f[k]->reciprocals, "a vector of its own");
-      if (l[k]) ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan with what the pivots are made of");
+      if (l[k])
+        ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT,
+                    "a plan with what the pivots are made of");
       ExpectError(TrsvPairSetValues(pair[k], l[k], u[k], TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       x[k] = SolvePair(pair[k], A.values);
     }
     Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
     Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
-    ExpectError(TrsvFactorMaterialize(f[0], pair[2]->forward.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorMaterialize by another plan");
+    ExpectError(TrsvFactorMaterialize(f[0], pair[2]->forward.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT,
+                "TrsvFactorMaterialize by another plan");
     for (long k = 1, failed = 1; failed && k < 50; k++) {
       SimtFailAt(k, 0);
       const TrsvError error = TrsvFactorMaterialize(f[0], pair[0]->forward.plan, NULL);
@@ -332,8 +382,11 @@ static void Given(TrsvFactorKind kind)
       Expect(!failed == !error && !error == (f[0]->l && f[0]->u_columns), "place %ld: error %d", k, (int)error);
     }
     TrsvFactorTriangles(f[0], &L, &U, &l[0], &u[0]);
-    Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) && !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper), "other values");
-    Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper), "other columns");
+    Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) &&
+             !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper),
+           "other values");
+    Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper),
+           "other columns");
     for (int k = 0; k < 2; k++) free(x[k]);
     FillSquare(&A, 1, 1.5, 9);
   }
@@ -348,21 +401,25 @@ static void Given(TrsvFactorKind kind)
 static void Borrowed(TrsvFactorKind kind)
 {
   const TrsvAlgorithm *const thread = FindTested("thread");
-  Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
-  TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
-  TrsvPair       *pair   = NULL;
-  TrsvMatrix      L, U;
-  TrsvOutcome     o;
-  const void     *l, *u;
-  double         *x = MakeArray(TRSV_DOUBLE, A.rows), *y = MakeArray(TRSV_DOUBLE, A.rows), *want = MakeArray(TRSV_DOUBLE, A.rows);
+  Square                     A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
+  TrsvFactor                *f      = MakeFactor(&A, NULL, kind, 0);
+  TrsvPair                  *pair   = NULL;
+  TrsvMatrix                 L, U;
+  TrsvOutcome                o;
+  const void                *l, *u;
+  double                    *x = MakeArray(TRSV_DOUBLE, A.rows), *y = MakeArray(TRSV_DOUBLE, A.rows),
+         *want = MakeArray(TRSV_DOUBLE, A.rows);
 
   Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+                  TRSV_SUCCESS, "TrsvPairCreate")) {
     Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {
       FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
-      ExpectError(TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
+      ExpectError(
+        TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL),
+        TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
@@ -386,7 +443,8 @@ void ByPlan(void)
 
   for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
     for (int variant = 0; variant < 4; variant++)
-      if ((!Reduced() || !variant) && Mine()) Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
+      if ((!Reduced() || !variant) && Mine())
+        Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
   for (int kind = 0; kind < 2; kind++)
     if (Mine()) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
   for (int kind = 0; kind < 2; kind++)

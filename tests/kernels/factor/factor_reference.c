@@ -1,6 +1,6 @@
 /*
-   The reference of the factorizations: ILU(0) and IC(0) on the host as PETSc computes them, MatLUFactorNumeric_SeqAIJ() and
-   MatCholeskyFactorNumeric_SeqAIJ(), with a full row for the sums; and the device against it.
+   The reference of the factorizations: ILU(0) and IC(0) on the host as PETSc computes them, MatLUFactorNumeric_SeqAIJ()
+   and MatCholeskyFactorNumeric_SeqAIJ(), with a full row for the sums; and the device against it.
 */
 #include "square.h"
 
@@ -67,9 +67,9 @@ static double Top(const Square *A, double least)
 /* The rows of L and U, U's with the diagonal first, from the pattern of A */
 static int FactorOnce(const Square *A, TrsvFactorKind kind, const TrsvPivots *p, Shifting *s, Result *r)
 {
-  const int n = A->rows;
+  const int n   = A->rows;
   double   *row = calloc((size_t)n, sizeof(*row)), *multiplier = calloc((size_t)n, sizeof(*multiplier));
-  int      *uo = calloc((size_t)n + 1, sizeof(int)), *ud = calloc((size_t)n + 1, sizeof(int)), again = 0, nl = 0, nu = 0;
+  int *uo = calloc((size_t)n + 1, sizeof(int)), *ud = calloc((size_t)n + 1, sizeof(int)), again = 0, nl = 0, nu = 0;
 
   for (int i = 0; i < n; i++) { /* uo: start of U's rows; ud: of A's diagonals */
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
@@ -154,10 +154,11 @@ static Result Factor(const Square *A, const int *order, TrsvFactorKind kind, con
 }
 
 /* loose: small pivots make much of rounding */
-static int CloseTo(TrsvPrecision precision, int loose, int n, const void *values, const double *reference, const char *what, const char *where)
+static int CloseTo(TrsvPrecision precision, int loose, int n, const void *values, const double *reference,
+                   const char *what, const char *where)
 {
   const double tolerance = precision == TRSV_FLOAT ? loose ? 1e-2 : 2e-5 : loose ? 1e-8 : 1e-12;
-  double       largest = 0;
+  double       largest   = 0;
 
   for (int i = 0; i < n; i++)
     if (isfinite(reference[i]) && fabs(reference[i]) > largest) largest = fabs(reference[i]);
@@ -202,7 +203,8 @@ static void DropLower(TrsvFactor *f)
 
 static unsigned schedule; /* runs on from test to test */
 
-static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Result *r, const TrsvPivots *p, int times, const char *where)
+static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Result *r, const TrsvPivots *p, int times,
+                    const char *where)
 {
   const size_t size = TrsvValueSize(A->precision);
   TrsvOutcome  o;
@@ -214,16 +216,25 @@ static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Resul
   for (int t = 0; t < times; t++) {
     SimtSchedule(schedule++);
     if (f->l_in_plan && t % 2 == 0) DropLower(f);
-    if (!ExpectError(TrsvFactorSetValues(f, pair.forward.plan, pair.work, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
+    if (!ExpectError(TrsvFactorSetValues(f, pair.forward.plan, pair.work, A->values, p, &o, NULL), TRSV_SUCCESS, where))
+      break;
     if (f->l_in_plan && r->row < 0) ExpectError(TrsvFactorMaterialize(f, lower, NULL), TRSV_SUCCESS, where);
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];
 
-    if (!Expect(o.row == r->row && o.attempts == r->attempts, "%s: row %d, %d attempts; not %d, %d", where, o.row, o.attempts, r->row, r->attempts)) break;
-    if (!Expect(fabs(o.shift - r->shift) <= 1e-5 * fabs(r->shift) && fabs(o.pivot - r->pivot) <= 1e-12, "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r->shift, r->pivot)) break;
+    if (!Expect(o.row == r->row && o.attempts == r->attempts, "%s: row %d, %d attempts; not %d, %d", where, o.row,
+                o.attempts, r->row, r->attempts))
+      break;
+    if (!Expect(fabs(o.shift - r->shift) <= 1e-5 * fabs(r->shift) && fabs(o.pivot - r->pivot) <= 1e-12,
+                "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r->shift, r->pivot))
+      break;
     if (r->row >= 0) break; /* what is behind a zero pivot is of no use */
-    if (!CloseTo(A->precision, p != &Plain, (int)nl, l, r->l, "L", where) || !CloseTo(A->precision, p != &Plain, (int)nu, u, r->u, "U", where)) break;
-    if (t && !Expect(!memcmp(kept, l, size * nl) && !memcmp(kept + size * nl, u, size * nu), "%s: other bits under schedule %u", where, schedule - 1)) break;
+    if (!CloseTo(A->precision, p != &Plain, (int)nl, l, r->l, "L", where) ||
+        !CloseTo(A->precision, p != &Plain, (int)nu, u, r->u, "U", where))
+      break;
+    if (t && !Expect(!memcmp(kept, l, size * nl) && !memcmp(kept + size * nl, u, size * nu),
+                     "%s: other bits under schedule %u", where, schedule - 1))
+      break;
     memcpy(kept, l, size * nl);
     memcpy(kept + size * nl, u, size * nu);
   }
@@ -237,11 +248,13 @@ TrsvPlan *MakeLower(const TrsvFactor *f)
   TrsvPlan  *plan;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, FindTested("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, FindTested("chunk"), &plan), TRSV_SUCCESS,
+              "TrsvPlanCreate");
   return plan;
 }
 
-void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
+void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorKind kind, const TrsvPivots *p,
+                    int times, const char *where)
 {
   Result r = Factor(A, f->order, kind, p);
 
@@ -250,7 +263,8 @@ void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorK
   free(r.u);
 }
 
-void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
+void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times,
+                  const char *where)
 {
   Result     r = Factor(A, f->order, kind, p);
   TrsvMatrix L, U;
@@ -276,7 +290,9 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
   int         row;
 
   TrsvFactorForcedLanes = lanes;
-  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
+  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind,
+                               A->precision, &f, &row),
+              TRSV_SUCCESS, "TrsvFactorCreate");
   TrsvFactorForcedLanes = 0;
   if (f) Expect(row == -1 && (!lanes || f->lanes_per_row == lanes), "row %d, %d lanes", row, f->lanes_per_row);
   return f;

@@ -1,5 +1,6 @@
 /*
-   Factors in another order of the rows: long rows, what is no order, how far from symmetric values are, and the order that is chosen.
+   Factors in another order of the rows: long rows, what is no order, how far from symmetric values are, and the order
+   that is chosen.
 */
 #include "market.h"
 #include "square.h"
@@ -26,7 +27,8 @@ static void Orders(void)
     const int kept = order[7];
 
     order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
-    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row), TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
+    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row),
+                TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
     Expect(!f && row == -1, "row %d", row);
     order[7] = kept;
   }
@@ -42,8 +44,8 @@ static double Asymmetry(const Square *A)
 
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const int    j = A->columns[k];
-      const double v = Get(A->values, A->precision, k);
+      const int    j     = A->columns[k];
+      const double v     = Get(A->values, A->precision, k);
       double       other = 0;
 
       for (int t = A->offsets[j]; t < A->offsets[j + 1]; t++)
@@ -60,13 +62,21 @@ static void Asymmetries(void)
   Begin("how far from symmetric values are");
   for (int shape = 0; shape < SHAPES; shape++)
     for (int variant = 0; variant < 6; variant++) {
-      Square A = MakeSquare((Shape)shape, variant > 3 ? 1 : shape == CHAIN ? 70000 : 300, variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
+      Square A = MakeSquare((Shape)shape,
+                            variant > 3      ? 1
+                            : shape == CHAIN ? 70000
+                                             : 300,
+                            variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
       double got, wanted = Asymmetry(&A);
       char   why[80];
 
-      ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS, "TrsvDeviceAsymmetry");
-      Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got, wanted);
-      ExpectError(TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)), TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
+      ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
+                  "TrsvDeviceAsymmetry");
+      Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got,
+             wanted);
+      ExpectError(
+        TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)),
+        TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
       Expect(!!why[0] == (wanted > 0.1), "%s, %g: %s", ShapeName[shape], wanted, why);
       FreeSquare(&A);
     }
@@ -82,9 +92,9 @@ static void Asymmetries(void)
     ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
                 "TrsvDeviceAsymmetry");
     Expect(isnan(got), "%g", got);
-    ExpectError(TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why,
-                                         sizeof(why)),
-                TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
+    ExpectError(
+      TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)),
+      TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
     Expect(!why[0], "%s", why);
     FreeSquare(&A);
   }
@@ -103,10 +113,10 @@ static void DiscardedFill(const Square *A, const int *place, double fill[2])
   for (int i = 0; i < A->rows; i++)
     for (int e = A->offsets[i]; e < A->offsets[i + 1]; e++)
       for (int k = A->columns[e], t = A->offsets[k]; t < A->offsets[k + 1]; t++) {
-        const int j = A->columns[t];
+        const int j     = A->columns[t];
         int       there = k == i || j == k || j == i || A->offsets[i + 1] - A->offsets[i] > TRSV_FILL_LONGEST ||
                     A->offsets[k + 1] - A->offsets[k] > TRSV_FILL_LONGEST;
-        double    v     = Get(A->values, A->precision, e) * Get(A->values, A->precision, t);
+        double v = Get(A->values, A->precision, e) * Get(A->values, A->precision, t);
 
         for (int f = A->offsets[i]; f < A->offsets[i + 1] && !there; f++) there = A->columns[f] == j;
         v *= v / (d[k] * d[k] * d[i] * d[j]);
@@ -122,15 +132,16 @@ static void Fills(void)
   Begin("the fill that an order leaves out");
   for (int shape = 0; shape < SHAPES; shape++)
     for (int variant = 0; variant < 4; variant++) {
-      Square A     = MakeSquare((Shape)shape, variant == 3 ? 1 : 300, variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
+      Square A =
+        MakeSquare((Shape)shape, variant == 3 ? 1 : 300, variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
       int   *order = (int *)malloc(2 * sizeof(int) * (size_t)A.rows), *place = order + A.rows;
       double got[2], wanted[2];
 
       for (int i = 0; i < A.rows; i++) order[i] = A.rows % 7 ? (int)(7L * i % A.rows) : i;
       for (int i = 0; i < A.rows; i++) place[order[i]] = i;
       DiscardedFill(&A, place, wanted);
-      ExpectError(TrsvDeviceDiscardedFill(A.rows, A.offsets, A.columns, order, A.precision, A.values, got), TRSV_SUCCESS,
-                  "TrsvDeviceDiscardedFill");
+      ExpectError(TrsvDeviceDiscardedFill(A.rows, A.offsets, A.columns, order, A.precision, A.values, got),
+                  TRSV_SUCCESS, "TrsvDeviceDiscardedFill");
       for (int o = 0; o < 2; o++)
         Expect(fabs(got[o] - wanted[o]) <= 1e-12 * wanted[o], "%s, order %d: %g, not %g", ShapeName[shape], o, got[o],
                wanted[o]);
@@ -148,12 +159,12 @@ static void Choices(void)
     Shape       shape;
     int         rows, symmetric, multicolor;
   } cases[] = {
-    {"a grid",                                    "in the natural order 159", "thread", GRID_2D,  6400, 1, 1},
-    {"a grid of unsymmetric values",              "unsymmetric",             "thread", GRID_2D,  6400, 0, 0},
-    {"a diagonal",                                "too little to gain",      "thread", DIAGONAL, 1600, 1, 0},
-    {"a chain, whose factors are complete",       "no fill to leave out",    "thread", CHAIN,    1600, 1, 0},
-    {"a grid that a schedule solves in no time",  "too little to gain",      NULL,     GRID_3D,  4096, 1, 0},
-    {"a grid too small to look at another order", "too little to gain",      NULL,     GRID_2D,  400,  1, 0},
+    {"a grid", "in the natural order 159", "thread", GRID_2D, 6400, 1, 1},
+    {"a grid of unsymmetric values", "unsymmetric", "thread", GRID_2D, 6400, 0, 0},
+    {"a diagonal", "too little to gain", "thread", DIAGONAL, 1600, 1, 0},
+    {"a chain, whose factors are complete", "no fill to leave out", "thread", CHAIN, 1600, 1, 0},
+    {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
+    {"a grid too small to look at another order", "too little to gain", NULL, GRID_2D, 400, 1, 0},
   };
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
 
@@ -168,11 +179,20 @@ static void Choices(void)
 
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
-      if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
-        Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor && strstr(choice.reason, cases[c].why), "multicolor %d: %s", choice.multicolor, choice.reason);
-        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.multicolor, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
-        if (choice.multicolor && ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
-          Expect(!memcmp(multicolor->order, f->order, sizeof(int) * (size_t)A.rows), "another order than TrsvOrderMulticolor's");
+      if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind,
+                                              TRSV_DOUBLE, asked, asked, &f, &row, &choice),
+                      TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+        Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor &&
+                 strstr(choice.reason, cases[c].why),
+               "multicolor %d: %s", choice.multicolor, choice.reason);
+        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 &&
+                 (choice.ordered.solves > 0) == choice.multicolor,
+               "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
+        if (choice.multicolor &&
+            ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor),
+                        TRSV_SUCCESS, "TrsvOrderMulticolor")) {
+          Expect(!memcmp(multicolor->order, f->order, sizeof(int) * (size_t)A.rows),
+                 "another order than TrsvOrderMulticolor's");
           TrsvOrderingDestroy(&multicolor);
         }
         if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
@@ -193,13 +213,15 @@ static void Choices(void)
     TrsvError       error;
 
     SimtFailAt(k, 0);
-    error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread, thread, &f, &row, &choice);
+    error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread,
+                                     thread, &f, &row, &choice);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
     if (failed && !error) { /* without memory for multicolor, it is the natural order */
       natural++;
-      Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k, choice.multicolor, choice.reason);
+      Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k,
+             choice.multicolor, choice.reason);
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
     }
     TrsvFactorDestroy(&f);
@@ -214,15 +236,15 @@ static void Choices(void)
 static void Strong(void)
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const int            side = 80;
-  Square               A = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
+  const int            side   = 80;
+  Square               A      = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
   TrsvFactor          *f;
   TrsvOrderChoice      choice;
   int                  row;
 
   Begin("the order: cells that get thinner toward a wall");
   for (int i = 0; i < A.rows; i++) {
-    double sum = 0;
+    double sum      = 0;
     int    diagonal = 0;
 
     for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
@@ -248,7 +270,8 @@ static void Strong(void)
   End();
 }
 
-/* What is chosen on an H200 for real patterns of which results/solutions.jsonl tells which order is the quicker, set-up included */
+/* What is chosen on an H200 for real patterns of which results/solutions.jsonl tells which order is the quicker, set-up
+ * included */
 static void Real(void)
 {
   static const struct {
@@ -256,7 +279,7 @@ static void Real(void)
     int         multicolor;
   } cases[] = {
     {"delaunay_n16", 1},
-    {"bcspwr10",     0},
+    {"bcspwr10", 0},
   };
   const char *folder = getenv("SPTRSV_MATRICES");
 
@@ -277,7 +300,10 @@ static void Real(void)
     Begin("%s", name);
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                            NULL, NULL, &f, &row, &choice),
+                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+      Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     FreePattern(&p);
@@ -285,7 +311,8 @@ static void Real(void)
   }
 }
 
-/* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for that it is kept all the same. */
+/* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for
+ * that it is kept all the same. */
 static void Upper(void)
 {
   const TrsvAlgorithm *chunk = FindTested("chunk"), *thread = TrsvAlgorithmFind("thread");
@@ -300,11 +327,14 @@ static void Upper(void)
     TrsvOrderChoice      choice;
 
     SimtFailAt(k < 2 ? 0 : k - 1, 0);
-    const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, asked, asked, &f, &row, &choice);
-    failed = k < 2 || SimtFailed();
+    const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU,
+                                                    TRSV_DOUBLE, asked, asked, &f, &row, &choice);
+    failed                = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2) Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.reason);
+    if (f && k < 2)
+      Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s",
+             TrsvAlgorithmName(asked), choice.reason);
     if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
     Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
@@ -317,7 +347,7 @@ static void Upper(void)
 /* Orders are compared by algorithms that can run on the device, as the pair will have them. */
 static void Lacking(void)
 {
-  Square A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
+  Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
   double solves[2] = {0, 0};
 
   Begin("the order: predicted of what can run");
@@ -327,11 +357,15 @@ static void Lacking(void)
     int             row;
 
     SimtSettings.old = old;
-    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                            NULL, NULL, &f, &row, &choice),
+                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+      solves[old] = choice.natural.solves;
     TrsvFactorDestroy(&f);
     SimtDefaults();
   }
-  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0], solves[1]);
+  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0],
+         solves[1]);
   FreeSquare(&A);
   End();
 }

@@ -1,12 +1,11 @@
 /*
-   The object TrsvIlu (src/kernels/ilu): whatever the order, the kind and the way, its solves are those of the triangles that it shows, in each memory, transposed or
-   not, after new values, after values that fail, and after it has left the device; and wherever memory runs out, it is usable or gone.
+   The object TrsvIlu (src/kernels/ilu): whatever the order, the kind and the way, its solves are those of the triangles
+   that it shows, in each memory, transposed or not, after new values, after values that fail, and after it has left the
+   device; and wherever memory runs out, it is usable or gone.
 */
 #include "square.h"
 
-enum {
-  ROWS = 400
-};
+enum { ROWS = 400 };
 
 static TrsvCSR View(const Square *A) { return (TrsvCSR){A->rows, A->offsets, A->columns, A->values}; }
 
@@ -42,10 +41,12 @@ static void Solve(const TrsvTriangles *t, int transposed, const double *b, doubl
 static void CheckSolve(TrsvIlu *ilu, const TrsvTriangles *t, TrsvMemory memory, int transposed, const char *where)
 {
   const int rows = t->L.rows;
-  double   *b = MakeVector(TRSV_DOUBLE, rows, 5), *want = malloc(sizeof(double) * (size_t)rows), *x = malloc(sizeof(double) * (size_t)rows), *y = malloc(sizeof(double) * (size_t)rows);
+  double   *b = MakeVector(TRSV_DOUBLE, rows, 5), *want = malloc(sizeof(double) * (size_t)rows),
+         *x = malloc(sizeof(double) * (size_t)rows), *y = malloc(sizeof(double) * (size_t)rows);
 
   Solve(t, transposed, b, want);
-  Expect(TrsvIluIsReady(ilu, memory, transposed), "%s: not ready, memory %d, transposed %d", where, (int)memory, transposed);
+  Expect(TrsvIluIsReady(ilu, memory, transposed), "%s: not ready, memory %d, transposed %d", where, (int)memory,
+         transposed);
   memset(x, 0xa5, sizeof(double) * (size_t)rows);
   ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, where);
   ExpectClose(TRSV_DOUBLE, rows, x, want, where);
@@ -59,7 +60,9 @@ static void CheckSolve(TrsvIlu *ilu, const TrsvTriangles *t, TrsvMemory memory, 
     ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_BACKWARD, NULL, x, NULL), TRSV_SUCCESS, where);
     ExpectClose(TRSV_DOUBLE, rows, x, want, where);
   } else ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_FORWARD, b, NULL, NULL), TRSV_ERR_ARGUMENT, where);
-  Expect(TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE) == 2.0 * (t->L.offsets[rows] + t->U.offsets[rows] - rows) + rows, "%s: %g flops", where, TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE));
+  Expect(TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE) ==
+           2.0 * (t->L.offsets[rows] + t->U.offsets[rows] - rows) + rows,
+         "%s: %g flops", where, TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE));
   free(b);
   free(want);
   free(x);
@@ -76,14 +79,17 @@ static void CheckFactor(const TrsvTriangles *t, const Square *A, TrsvFactorKind 
   for (int i = 0; i < A->rows; i++) {
     const int r = t->row ? t->row[i] : i;
 
-    for (int k = t->U.offsets[i]; k < t->U.offsets[i + 1]; k++) row[t->U.columns[k]] += ((const double *)t->U.values)[k];
+    for (int k = t->U.offsets[i]; k < t->U.offsets[i + 1]; k++)
+      row[t->U.columns[k]] += ((const double *)t->U.values)[k];
     for (int k = t->L.offsets[i]; k < t->L.offsets[i + 1]; k++) {
       const int j = t->L.columns[k];
 
-      for (int m = t->U.offsets[j]; m < t->U.offsets[j + 1]; m++) row[t->U.columns[m]] += ((const double *)t->L.values)[k] * ((const double *)t->U.values)[m];
+      for (int m = t->U.offsets[j]; m < t->U.offsets[j + 1]; m++)
+        row[t->U.columns[m]] += ((const double *)t->L.values)[k] * ((const double *)t->U.values)[m];
     }
     for (int k = A->offsets[r]; k < A->offsets[r + 1]; k++)
-      if (kind == TRSV_ILU || place[A->columns[k]] >= i) worst = fmax(worst, fabs(row[place[A->columns[k]]] - Get(A->values, TRSV_DOUBLE, k)));
+      if (kind == TRSV_ILU || place[A->columns[k]] >= i)
+        worst = fmax(worst, fabs(row[place[A->columns[k]]] - Get(A->values, TRSV_DOUBLE, k)));
     memset(row, 0, sizeof(double) * (size_t)A->rows);
   }
   Expect(worst < 1e-12, "%s: L U is off A by %g", where, worst);
@@ -100,7 +106,8 @@ static void CheckAll(TrsvIlu *ilu, const Square *A, TrsvFactorKind kind, const c
   CheckFactor(&t, A, kind, where);
   for (int memory = 0; memory < 2; memory++)
     for (int transposed = 0; transposed < 2; transposed++)
-      if (ExpectError(TrsvIluPrepare(ilu, (TrsvMemory)memory, transposed, NULL, NULL), TRSV_SUCCESS, where)) CheckSolve(ilu, &t, (TrsvMemory)memory, transposed, where);
+      if (ExpectError(TrsvIluPrepare(ilu, (TrsvMemory)memory, transposed, NULL, NULL), TRSV_SUCCESS, where))
+        CheckSolve(ilu, &t, (TrsvMemory)memory, transposed, where);
   TrsvTrianglesDestroy(&t);
 }
 
@@ -108,7 +115,7 @@ static void CheckAll(TrsvIlu *ilu, const Square *A, TrsvFactorKind kind, const c
 static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
 {
   const int   first = A->offsets[0];
-  TrsvCSR     csr = View(A);
+  TrsvCSR     csr   = View(A);
   TrsvOutcome o;
   double      kept[64], x;
   int         n = A->offsets[1] - first;
@@ -134,7 +141,8 @@ static void CheckLeaving(TrsvIlu *ilu, const char *where)
   if (!ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_SUCCESS, where)) return;
   ExpectError(TrsvIluLeaveDevice(ilu, order, NULL), TRSV_SUCCESS, where);
   TrsvIluDescribe(ilu, &info);
-  Expect(!info.on_device && info.host_reason[0] && info.planned, "%s: %d, '%s'", where, info.on_device, info.host_reason);
+  Expect(!info.on_device && info.host_reason[0] && info.planned, "%s: %d, '%s'", where, info.on_device,
+         info.host_reason);
   for (int i = 0; i < ROWS; i++) same = same && order[i] == (t.row ? t.row[i] : i);
   Expect(same, "%s: another order", where);
   for (int k = 0; k < t.U.offsets[t.U.rows]; k++) ((double *)t.U.values)[k] *= 2;
@@ -145,10 +153,16 @@ static void CheckLeaving(TrsvIlu *ilu, const char *where)
 
 static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const char *algorithm, const char *where)
 {
-  Square         A = MakeSquare(shape, ROWS, 1, TRSV_DOUBLE, 9);
-  TrsvCSR        csr = View(&A);
-  TrsvIluRequest request = {.kind = kind, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = TRSV_PLACE_DEVICE, .timeout = TRSV_TIMEOUT, .order = order, .thread_level = algorithm && !strcmp(algorithm, "thread")};
-  int           *given = order == TRSV_ORDER_GIVEN && shape == RANDOM ? MakeOrder(ROWS, 4) : NULL;
+  Square         A       = MakeSquare(shape, ROWS, 1, TRSV_DOUBLE, 9);
+  TrsvCSR        csr     = View(&A);
+  TrsvIluRequest request = {.kind         = kind,
+                            .precision    = TRSV_DOUBLE,
+                            .memory       = TRSV_DEVICE,
+                            .place        = TRSV_PLACE_DEVICE,
+                            .timeout      = TRSV_TIMEOUT,
+                            .order        = order,
+                            .thread_level = algorithm && !strcmp(algorithm, "thread")};
+  int           *given   = order == TRSV_ORDER_GIVEN && shape == RANDOM ? MakeOrder(ROWS, 4) : NULL;
   TrsvIlu       *ilu;
   TrsvIluInfo    info;
   TrsvOutcome    o;
@@ -159,8 +173,11 @@ static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const
   if (ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
     TrsvIluDescribe(ilu, &info);
-    Expect(info.on_device && info.planned && !TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "on the device %d, planned %d, '%s'", info.on_device, info.planned, info.host_reason);
-    Expect(!algorithm || (!strcmp(TrsvAlgorithmName(info.L.algorithm), algorithm) && !strcmp(TrsvAlgorithmName(info.U.algorithm), algorithm)), "by %s and %s", TrsvAlgorithmName(info.L.algorithm), TrsvAlgorithmName(info.U.algorithm));
+    Expect(info.on_device && info.planned && !TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "on the device %d, planned %d, '%s'",
+           info.on_device, info.planned, info.host_reason);
+    Expect(!algorithm || (!strcmp(TrsvAlgorithmName(info.L.algorithm), algorithm) &&
+                          !strcmp(TrsvAlgorithmName(info.U.algorithm), algorithm)),
+           "by %s and %s", TrsvAlgorithmName(info.L.algorithm), TrsvAlgorithmName(info.U.algorithm));
     Expect(order != TRSV_ORDER_MULTICOLOR || info.multicolor, "not in the multicolor order");
     for (int round = 0; round < 2; round++) { /* the second time all plans are there */
       ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
@@ -170,7 +187,9 @@ static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const
     CheckZeroPivot(ilu, &A, "a zero pivot");
     CheckAll(ilu, &A, kind, "after a zero pivot");
     TrsvIluDescribe(ilu, &info);
-    Expect(info.setup_bytes > 0 && info.plan_bytes > 0 && info.transposed && info.also_on_host && info.algorithms[1][1][0], "%zu bytes of the set-up, %zu of plans", info.setup_bytes, info.plan_bytes);
+    Expect(info.setup_bytes > 0 && info.plan_bytes > 0 && info.transposed && info.also_on_host &&
+             info.algorithms[1][1][0],
+           "%zu bytes of the set-up, %zu of plans", info.setup_bytes, info.plan_bytes);
     CheckLeaving(ilu, "on the host from now on");
     TrsvIluDestroy(&ilu);
   }
@@ -188,16 +207,16 @@ static void Reasons(void)
     TrsvIluRequest request;
     int            apart, structure, none;
   } cases[] = {
-    {"asked for",                                                {.place = TRSV_PLACE_HOST}, 0, 0, 0},
-    {"there are levels of fill",                                 {.fill_levels = 1},         0, 0, 0},
-    {"rows and columns are ordered apart",                       {.fill_levels = 0},         1, 0, 0},
-    {"row 3",                                                    {.fill_levels = 0},         0, 1, 0},
-    {"the matrix is not stored in compressed sparse rows",       {.fill_levels = 0},         0, 0, 1},
+    {"asked for", {.place = TRSV_PLACE_HOST}, 0, 0, 0},
+    {"there are levels of fill", {.fill_levels = 1}, 0, 0, 0},
+    {"rows and columns are ordered apart", {.fill_levels = 0}, 1, 0, 0},
+    {"row 3", {.fill_levels = 0}, 0, 1, 0},
+    {"the matrix is not stored in compressed sparse rows", {.fill_levels = 0}, 0, 0, 1},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    Square         A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9);
-    TrsvCSR        csr = View(&A);
+    Square         A       = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9);
+    TrsvCSR        csr     = View(&A);
     TrsvIluRequest request = cases[c].request;
     int            row[100], column[100];
     TrsvIlu       *ilu;
@@ -221,7 +240,8 @@ static void Reasons(void)
       TrsvIluDescribe(ilu, &info);
       Expect(!info.on_device && strstr(info.host_reason, cases[c].why), "'%s'", info.host_reason);
       ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
-      ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluPrepare without triangles");
+      ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_ERR_ARGUMENT,
+                  "TrsvIluPrepare without triangles");
       TrsvIluDestroy(&ilu);
     }
     FreeSquare(&A);
@@ -230,19 +250,25 @@ static void Reasons(void)
   }
 }
 
-/* Where an allocation fails, there is an error or the right answer, nothing is lost, and the object can be given values again. */
+/* Where an allocation fails, there is an error or the right answer, nothing is lost, and the object can be given values
+ * again. */
 static void FailAnywhere(TrsvOrderRequest order)
 {
-  Square               A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
-  TrsvCSR              csr = View(&A);
-  const TrsvIluRequest request = {.kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = TRSV_PLACE_DEVICE, .timeout = TRSV_TIMEOUT, .order = order};
-  int                  errors = 0;
+  Square               A       = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
+  TrsvCSR              csr     = View(&A);
+  const TrsvIluRequest request = {.kind      = TRSV_ILU,
+                                  .precision = TRSV_DOUBLE,
+                                  .memory    = TRSV_DEVICE,
+                                  .place     = TRSV_PLACE_DEVICE,
+                                  .timeout   = TRSV_TIMEOUT,
+                                  .order     = order};
+  int                  errors  = 0;
 
   Begin("ilu: fails anywhere, order %d", (int)order);
   for (long k = 1, failed = 1; failed; k += Reduced() ? 23 : 5) {
     const size_t live = SimtLive();
-    TrsvIlu     *ilu = NULL;
-    TrsvOutcome  o = {-1, 0, 0, 0};
+    TrsvIlu     *ilu  = NULL;
+    TrsvOutcome  o    = {-1, 0, 0, 0};
     TrsvError    error;
 
     SimtFailAt(k, 0);
@@ -256,9 +282,11 @@ static void FailAnywhere(TrsvOrderRequest order)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     errors += error != TRSV_SUCCESS;
-    Expect(!error || error == TRSV_ERR_MEMORY || error == TRSV_ERR_DEVICE, "place %ld: error %d: %s", k, (int)error, TrsvErrorMessage());
+    Expect(!error || error == TRSV_ERR_MEMORY || error == TRSV_ERR_DEVICE, "place %ld: error %d: %s", k, (int)error,
+           TrsvErrorMessage());
     if (ilu) {
-      ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues after a failure");
+      ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS,
+                  "TrsvIluSetValues after a failure");
       CheckAll(ilu, &A, TRSV_ILU, "after a failure");
     }
     TrsvIluDestroy(&ilu);
@@ -272,7 +300,12 @@ static void FailAnywhere(TrsvOrderRequest order)
 /* An object for a chain with its values. */
 static TrsvIlu *MakeChain(Square *A, double timeout)
 {
-  const TrsvIluRequest request = {.kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = TRSV_PLACE_DEVICE, .thread_level = 1, .timeout = timeout};
+  const TrsvIluRequest request = {.kind         = TRSV_ILU,
+                                  .precision    = TRSV_DOUBLE,
+                                  .memory       = TRSV_DEVICE,
+                                  .place        = TRSV_PLACE_DEVICE,
+                                  .thread_level = 1,
+                                  .timeout      = timeout};
   TrsvCSR              csr;
   TrsvIlu             *ilu = NULL;
   TrsvOutcome          o;
@@ -291,12 +324,12 @@ int cudaSetDevice(int);
    takes none. */
 static void Streams(void)
 {
-  Square     A;
-  TrsvIlu   *ilu = MakeChain(&A, TRSV_TIMEOUT);
-  double    *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
-  int        place[4];
-  unsigned   records = SimtRecords(), waits = SimtEventWaits(), drains = SimtDrains();
-  size_t     objects;
+  Square   A;
+  TrsvIlu *ilu = MakeChain(&A, TRSV_TIMEOUT);
+  double  *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
+  int      place[4];
+  unsigned records = SimtRecords(), waits = SimtEventWaits(), drains = SimtDrains();
+  size_t   objects;
 
   static const struct {
     int      stream; /* 0: the default stream */
@@ -308,18 +341,26 @@ static void Streams(void)
   Begin("ilu: solves in several streams");
   objects = SimtObjects();
   for (size_t s = 0; ilu && s < sizeof(steps) / sizeof(steps[0]); s++) {
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, steps[s].stream ? (TrsvStream)&place[steps[s].stream] : NULL), TRSV_SUCCESS, "TrsvIluSolve");
-    Expect(SimtDrains() - drains == steps[s].drains && SimtRecords() - records == steps[s].records && SimtEventWaits() - waits == steps[s].waits, "step %zu: %u waits for the device, %u records, %u waits for events", s, SimtDrains() - drains, SimtRecords() - records, SimtEventWaits() - waits);
+    ExpectError(
+      TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, steps[s].stream ? (TrsvStream)&place[steps[s].stream] : NULL),
+      TRSV_SUCCESS, "TrsvIluSolve");
+    Expect(SimtDrains() - drains == steps[s].drains && SimtRecords() - records == steps[s].records &&
+             SimtEventWaits() - waits == steps[s].waits,
+           "step %zu: %u waits for the device, %u records, %u waits for events", s, SimtDrains() - drains,
+           SimtRecords() - records, SimtEventWaits() - waits);
     records = SimtRecords(), waits = SimtEventWaits(), drains = SimtDrains();
   }
   SimtCapture(1);
-  if (ilu) ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[3]), TRSV_SUCCESS, "a captured solve");
+  if (ilu)
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[3]), TRSV_SUCCESS,
+                "a captured solve");
   SimtCapture(0);
   for (long k = 1; ilu && k < 8; k++) { /* whatever fails, a later solve is right */
     SimtFailAt(k, 0);
     (void)TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 3]);
     SimtFailAt(0, 0);
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 2]), TRSV_SUCCESS, "a solve after a failure");
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 2]), TRSV_SUCCESS,
+                "a solve after a failure");
   }
   TrsvIluDestroy(&ilu);
   Expect(SimtObjects() <= objects, "%zu objects in place of %zu", SimtObjects(), objects);
@@ -371,7 +412,9 @@ static void GiveUp(double limit, const char *told)
   Begin("ilu: waits are given up after %g s", limit);
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 1;
-  if (ilu) ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_FORWARD, b, x, NULL), TRSV_SUCCESS, "a solve that loses a value");
+  if (ilu)
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_FORWARD, b, x, NULL), TRSV_SUCCESS,
+                "a solve that loses a value");
   SimtDefaults();
   for (int k = 0; k < ROWS; k++) missing += isnan(x[k]);
   Expect(missing > 0, "no NaN in x");

@@ -38,17 +38,21 @@ static int *Placed(TrsvMemory memory, const int *a, int n)
 }
 
 /* ordered: 1 has an order of rows, 2 of columns; from: where the matrices are */
-static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
+static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from,
+                TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
 {
-  Random    r = seed;
-  Triangle  L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed), U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed + 1);
-  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeArray(precision, rows), *x = MakeArray(precision, rows), *want = MakeArray(precision, rows), *before = MakeArray(precision, rows), *y = MakeArray(precision, rows);
-  double   *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
-  int      *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
+  Random   r = seed;
+  Triangle L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed),
+           U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed + 1);
+  void *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeArray(precision, rows),
+       *x = MakeArray(precision, rows), *want = MakeArray(precision, rows), *before = MakeArray(precision, rows),
+       *y      = MakeArray(precision, rows);
+  double    *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
+  int       *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
   const int *in = transposed ? row : column, *out = transposed ? column : row;
-  int      *placed_row = Placed(from, row, rows), *placed_column = Placed(from, column, rows);
+  int       *placed_row = Placed(from, row, rows), *placed_column = Placed(from, column, rows);
   TrsvMatrix A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
-  TrsvPair *pair;
+  TrsvPair  *pair;
 
   for (int i = 0; i < rows; i++) Set(want, precision, i, RandomReal(&r));
   for (int pass = 0; pass < 2; pass++) {
@@ -57,9 +61,14 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
-    ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
-    for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
+    if (!pass &&
+        !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory,
+                                    seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, NULL, &pair),
+                     TRSV_SUCCESS, "TrsvPairCreate"))
+      break;
+    ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL),
+                TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
+    for (unsigned s = 0; s < 3; s++) {              /* both kinds of solves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
       double       largest = 0;
 
@@ -70,16 +79,24 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
         ExpectError(TrsvPairBackward(pair, y, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
       } else ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       if (!s) memcpy(before, x, bytes);
-      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) || TrsvAlgorithmBitsVary(pair->backward.choice.algorithm), "solve %u has other bits", s);
+      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) ||
+               TrsvAlgorithmBitsVary(pair->backward.choice.algorithm),
+             "solve %u has other bits", s);
       for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(Get(x, precision, i) - Get(want, precision, i)));
-      Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g", ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
+      Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g",
+             ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
     }
     if (!pass) {
       const TrsvAlgorithm *first = transposed ? upper : lower, *second = transposed ? lower : upper;
 
-      Expect(!first || (pair->forward.choice.algorithm == first && !strcmp(pair->forward.choice.reason, "asked for")), "the first solve is not by what was asked for");
-      Expect(!second || (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "asked for")), "the second solve is not by what was asked for");
-      Expect(*pair->forward.choice.reason && *pair->backward.choice.reason && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan), "not all is filled in");
+      Expect(!first || (pair->forward.choice.algorithm == first && !strcmp(pair->forward.choice.reason, "asked for")),
+             "the first solve is not by what was asked for");
+      Expect(!second ||
+               (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "asked for")),
+             "the second solve is not by what was asked for");
+      Expect(*pair->forward.choice.reason && *pair->backward.choice.reason &&
+               TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan),
+             "not all is filled in");
     } else {
       TrsvPairDestroy(&pair);
       Expect(!pair, "TrsvPairDestroy leaves the pointer");
@@ -111,18 +128,23 @@ static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, c
   static const Shape shapes[] = {RANDOM, DIAGONAL, BAND, GRID_2D, GAPS};
   unsigned           n        = 0;
 
-  Begin("pair%s on the %s, %s and %s", transposed ? ", transposed," : "", memory == TRSV_HOST ? "host" : "device", lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
+  Begin("pair%s on the %s, %s and %s", transposed ? ", transposed," : "", memory == TRSV_HOST ? "host" : "device",
+        lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
   for (int s = 0; s < 5; s += Reduced() ? 4 : 1)
-    for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), (TrsvMemory)(n / 3 % 2), memory, lower, upper, 100 + n);
-  for (int ordered = 0; ordered < 4; ordered++) One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, (TrsvMemory)(ordered > 1), memory, lower, upper, 500);
+    for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++)
+      One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), (TrsvMemory)(n / 3 % 2), memory, lower,
+          upper, 100 + n);
+  for (int ordered = 0; ordered < 4; ordered++)
+    One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, (TrsvMemory)(ordered > 1), memory, lower, upper, 500);
   End();
 }
 
 static void Mismatch(void)
 {
-  Triangle             L = MakeTriangle(CHAIN, 5, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(CHAIN, 5, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  Triangle L                  = MakeTriangle(CHAIN, 5, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+           U                  = MakeTriangle(CHAIN, 5, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   const TrsvAlgorithm *serial = TrsvAlgorithmFind("serial"), *device;
-  int                  i = 0;
+  int                  i      = 0;
 
   device = DeviceAlgorithm(&i);
   Begin("an algorithm of the other memory is refused");
@@ -131,9 +153,12 @@ static void Mismatch(void)
     const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
     TrsvPair            *pair   = (TrsvPair *)&L;
 
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL,
+                               n & 2 ? NULL : wrong, NULL, &pair),
+                TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
-    Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s", TrsvErrorMessage());
+    Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s",
+           TrsvErrorMessage());
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
@@ -142,7 +167,8 @@ static void Mismatch(void)
   {
     TrsvPlan *plan = MakePlan(&L.view, NULL, L.offsets[5], serial);
 
-    if (plan) ExpectError(TrsvPlanSetValues(plan, L.columns, TRSV_DEVICE, NULL), TRSV_ERR_UNSUPPORTED, "TrsvPlanSetValues");
+    if (plan)
+      ExpectError(TrsvPlanSetValues(plan, L.columns, TRSV_DEVICE, NULL), TRSV_ERR_UNSUPPORTED, "TrsvPlanSetValues");
     TrsvPlanDestroy(&plan);
   }
   End();
@@ -160,16 +186,29 @@ typedef struct {
 static Both MakeBoth(Shape shape, int rows)
 {
   const TrsvAlgorithm *const thread = FindTested("thread");
-  Both            t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2), NULL, NULL, MakeVector(TRSV_DOUBLE, rows, 3), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), 1, NULL};
+  Both                       t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+                                       MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2),
+                                       NULL,
+                                       NULL,
+                                       MakeVector(TRSV_DOUBLE, rows, 3),
+                                       MakeArray(TRSV_DOUBLE, rows),
+                                       MakeArray(TRSV_DOUBLE, rows),
+                                       MakeArray(TRSV_DOUBLE, rows),
+                                       1,
+                                       NULL};
 
   t.l = MakeValues(&t.L.view, 1);
   t.u = MakeValues(&t.U.view, 2);
-  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
+  ExpectError(
+    TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &t.pair),
+    TRSV_SUCCESS, "TrsvPairCreate");
   ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
   ExpectError(TrsvPairBackward(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
-  ExpectError(TrsvPairForward(t.pair, t.b, t.pair->work, NULL), TRSV_ERR_ARGUMENT, "TrsvPairForward to a vector in use");
-  ExpectError(TrsvPairBackward(t.pair, t.pair->work, t.x, NULL), TRSV_ERR_ARGUMENT, "TrsvPairBackward of a vector in use");
+  ExpectError(TrsvPairForward(t.pair, t.b, t.pair->work, NULL), TRSV_ERR_ARGUMENT,
+              "TrsvPairForward to a vector in use");
+  ExpectError(TrsvPairBackward(t.pair, t.pair->work, t.x, NULL), TRSV_ERR_ARGUMENT,
+              "TrsvPairBackward of a vector in use");
   return t;
 }
 
@@ -200,7 +239,11 @@ static void SolveBoth(Both *t, const char *when)
   for (int i = 0; i < rows; i++) t->x[i] /= t->times;
 }
 
-static void Same(const Both *t, const char *when) { Expect(!memcmp(t->x, t->want, sizeof(double) * (size_t)t->L.view.rows), "%s: other bits than two launches have", when); }
+static void Same(const Both *t, const char *when)
+{
+  Expect(!memcmp(t->x, t->want, sizeof(double) * (size_t)t->L.view.rows), "%s: other bits than two launches have",
+         when);
+}
 
 static void OneLaunch(void)
 {
@@ -217,7 +260,9 @@ static void OneLaunch(void)
       SolveBoth(&t, "TrsvPairSolve");
       Expect(SimtLaunches() == launches + 1, "%u launches", SimtLaunches() - launches);
       Same(&t, ShapeName[shapes[s]]);
-      if (k % 5 == 4) ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward"); /* L's words take another turn than U's */
+      if (k % 5 == 4)
+        ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS,
+                    "TrsvPairForward"); /* L's words take another turn than U's */
     }
     FreeBoth(&t);
   }
@@ -244,10 +289,13 @@ static void OneLaunch(void)
         unsigned *const told = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
 
         waited++;
-        for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes what that one has left for its own */
+        for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes
+                                                        what that one has left for its own */
           *told = 0;
           SolveBoth(&t, "a solve behind it");
-          for (int i = 0; i < 200; i++) Expect(isnan(t.x[i]), "store %ld, %d. solve behind it: x[%d] is %g, where that right is %g", k, queued + 1, i, t.x[i], t.want[i]);
+          for (int i = 0; i < 200; i++)
+            Expect(isnan(t.x[i]), "store %ld, %d. solve behind it: x[%d] is %g, where that right is %g", k, queued + 1,
+                   i, t.x[i], t.want[i]);
         }
         *told = 1;
         ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
@@ -270,14 +318,19 @@ static void Launches(void)
 
   Begin("L and U by thread, in one launch where neither recomputes");
   for (int mix = 0; mix < 4; mix++) { /* a level set too wide to be recomputed, or narrow ones */
-    Triangle  L    = MakeTriangle(mix & 1 ? RANDOM : DIAGONAL, 13000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(mix & 2 ? RANDOM : DIAGONAL, 13000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
+    Triangle L     = MakeTriangle(mix & 1 ? RANDOM : DIAGONAL, 13000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+             U     = MakeTriangle(mix & 2 ? RANDOM : DIAGONAL, 13000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
     TrsvPair *pair = NULL;
 
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    if (ExpectError(
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+          TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvLevelCSR *l = pair->forward.plan->data, *u = pair->backward.plan->data;
 
-      Expect(l->recomputes == (mix & 1) && u->recomputes == mix >> 1, "L recomputes %d, U %d, narrow are %d and %d", l->recomputes, u->recomputes, mix & 1, mix >> 1);
-      Expect(!pair->fused == (mix > 0), "L narrow %d, U %d: %s", mix & 1, mix >> 1, pair->fused ? "one launch" : "two launches");
+      Expect(l->recomputes == (mix & 1) && u->recomputes == mix >> 1, "L recomputes %d, U %d, narrow are %d and %d",
+             l->recomputes, u->recomputes, mix & 1, mix >> 1);
+      Expect(!pair->fused == (mix > 0), "L narrow %d, U %d: %s", mix & 1, mix >> 1,
+             pair->fused ? "one launch" : "two launches");
     }
     TrsvPairDestroy(&pair);
     FreeTriangle(&L);
@@ -290,14 +343,17 @@ static void Launches(void)
 /* What is chosen may take more memory than is left; thread takes little. */
 static void Scarce(TrsvMemory from)
 {
-  Triangle             L = MakeTriangle(CHAIN, 200, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(CHAIN, 200, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  Triangle L                  = MakeTriangle(CHAIN, 200, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+           U                  = MakeTriangle(CHAIN, 200, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2), *b = MakeVector(TRSV_DOUBLE, 200, 3), *x = MakeArray(TRSV_DOUBLE, 200), *y = MakeArray(TRSV_DOUBLE, 200);
-  TrsvMatrix           A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
-  const size_t         live = SimtLive();
-  int                  fell = 0;
+  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2), *b = MakeVector(TRSV_DOUBLE, 200, 3),
+       *x = MakeArray(TRSV_DOUBLE, 200), *y = MakeArray(TRSV_DOUBLE, 200);
+  TrsvMatrix   A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
+  const size_t live = SimtLive();
+  int          fell = 0;
 
-  Begin("without memory for the plan that is chosen, thread's, of matrices on the %s", from == TRSV_HOST ? "host" : "device");
+  Begin("without memory for the plan that is chosen, thread's, of matrices on the %s",
+        from == TRSV_HOST ? "host" : "device");
   for (long k = 1, struck = 1; struck; k++) {
     TrsvPair *pair;
     TrsvError error;
@@ -308,16 +364,20 @@ static void Scarce(TrsvMemory from)
     SimtFailAt(0, 0);
     Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
     if (pair) {
-      const int poor = !!strstr(pair->forward.choice.reason, "no memory") + !!strstr(pair->backward.choice.reason, "no memory");
+      const int poor =
+        !!strstr(pair->forward.choice.reason, "no memory") + !!strstr(pair->backward.choice.reason, "no memory");
 
-      Expect((pair->forward.choice.algorithm == thread) + (pair->backward.choice.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->forward.choice.algorithm), TrsvAlgorithmName(pair->backward.choice.algorithm));
+      Expect((pair->forward.choice.algorithm == thread) + (pair->backward.choice.algorithm == thread) == poor,
+             "place %ld: %s and %s", k, TrsvAlgorithmName(pair->forward.choice.algorithm),
+             TrsvAlgorithmName(pair->backward.choice.algorithm));
       fell += poor;
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       Multiply(&U.view, u, 0, x, y);
       memcpy(x, y, sizeof(double) * 200);
       Multiply(&L.view, l, 0, x, y);
-      for (int i = 0; i < 200; i++) Expect(fabs(Get(y, TRSV_DOUBLE, i) - Get(b, TRSV_DOUBLE, i)) < 1e-11, "place %ld: row %d is off", k, i);
+      for (int i = 0; i < 200; i++)
+        Expect(fabs(Get(y, TRSV_DOUBLE, i) - Get(b, TRSV_DOUBLE, i)) < 1e-11, "place %ld: row %d is off", k, i);
     }
     TrsvPairDestroy(&pair);
     Expect(SimtLive() == live, "place %ld: %zu device allocations in place of %zu", k, SimtLive(), live);
@@ -341,15 +401,19 @@ static void Scarce(TrsvMemory from)
 static void Unfilled(void)
 {
   const TrsvAlgorithm *a;
-  Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(GRID_2D, 100, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
+  Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+           U             = MakeTriangle(GRID_2D, 100, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  void *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
 
   Begin("a pair whose values could not be taken");
   for (int i = 0; (a = DeviceAlgorithm(&i));)
     for (int again = 0; again < 2; again++) { /* again: where there were others before */
-      TrsvPair       *pair;
+      TrsvPair *pair;
 
-      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
+      if (!ExpectError(
+            TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+            TRSV_SUCCESS, "TrsvPairCreate"))
+        continue;
       if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       for (long k = 1; k < 3; k++) {
         SimtFailAt(k, 0);
@@ -369,11 +433,13 @@ static void Unfilled(void)
   FreeTriangle(&U);
 }
 
-/* On a device that cannot run what would be the best, the best of what it can, by prediction, not thread as after a failure. */
+/* On a device that cannot run what would be the best, the best of what it can, by prediction, not thread as after a
+ * failure. */
 static void Lacking(void)
 {
   const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");
-  Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(RANDOM, 4000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
+           U             = MakeTriangle(RANDOM, 4000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
 
   Begin("a pair on a device that cannot run the best");
   for (int old = 0; old < 2; old++) {
@@ -381,11 +447,18 @@ static void Lacking(void)
 
     SimtSettings.old    = old;
     SimtSettings.shared = old ? 64 << 10 : 0; /* too little for chunk */
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    if (ExpectError(
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
+          TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvPairMember *m = &pair->forward;
 
-      if (!old) Expect(m->choice.algorithm == chunk, "by %s: this is no test: %s", TrsvAlgorithmName(m->choice.algorithm), m->choice.reason);
-      else Expect(m->choice.algorithm != chunk && strstr(m->choice.reason, "predicted") == m->choice.reason && m->choice.predicted == TrsvPredict(m->choice.algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->choice.algorithm), m->choice.reason);
+      if (!old)
+        Expect(m->choice.algorithm == chunk, "by %s: this is no test: %s", TrsvAlgorithmName(m->choice.algorithm),
+               m->choice.reason);
+      else
+        Expect(m->choice.algorithm != chunk && strstr(m->choice.reason, "predicted") == m->choice.reason &&
+                 m->choice.predicted == TrsvPredict(m->choice.algorithm, &m->statistics, TRSV_DOUBLE),
+               "by %s: %s", TrsvAlgorithmName(m->choice.algorithm), m->choice.reason);
     }
     TrsvPairDestroy(&pair);
     SimtDefaults();
@@ -395,13 +468,28 @@ static void Lacking(void)
 
   Begin("a pair by thread where what is chosen turns out not to be possible");
   {
-    const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+    const TrsvChunkSettings impossible = {.chunks          = 2,
+                                          .length          = 4,
+                                          .width           = 32,
+                                          .cluster         = 1,
+                                          .ring            = 2048,
+                                          .stages          = 4,
+                                          .import_lifetime = -1,
+                                          .steps_l2        = 8,
+                                          .steps_cluster   = 4};
     TrsvPair               *pair;
 
     TrsvChunkSettingsOverride(&impossible);
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->forward.choice.algorithm == thread && strstr(pair->forward.choice.reason, "cannot run here") && pair->forward.choice.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->forward.choice.algorithm), pair->forward.choice.reason);
+    if (ExpectError(
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
+          TRSV_SUCCESS, "TrsvPairCreate"))
+      Expect(pair->forward.choice.algorithm == thread && strstr(pair->forward.choice.reason, "cannot run here") &&
+               pair->forward.choice.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE),
+             "by %s: %s", TrsvAlgorithmName(pair->forward.choice.algorithm), pair->forward.choice.reason);
     TrsvPairDestroy(&pair);
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
+    ExpectError(
+      TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, NULL, &pair),
+      TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
     TrsvChunkSettingsOverride(NULL);
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());

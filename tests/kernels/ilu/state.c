@@ -4,9 +4,7 @@
 */
 #include "square.h"
 
-enum {
-  ROWS = 300
-};
+enum { ROWS = 300 };
 
 static TrsvIlu *Make(const Square *A, TrsvPlace place)
 {
@@ -37,7 +35,8 @@ static void Readiness(void)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     errors += error != TRSV_SUCCESS;
-    Expect((error == TRSV_SUCCESS) == TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "call %ld: error %d, and ready is %d", k, (int)error, TrsvIluIsReady(ilu, TRSV_DEVICE, 0));
+    Expect((error == TRSV_SUCCESS) == TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "call %ld: error %d, and ready is %d", k,
+           (int)error, TrsvIluIsReady(ilu, TRSV_DEVICE, 0));
     TrsvIluDestroy(&ilu);
   }
   Expect(errors > 3, "%d errors", errors);
@@ -85,10 +84,12 @@ static void Flops(void)
   ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
   for (int transposed = 0; transposed < 2; transposed++) {
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, transposed, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-    const double forward = TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_FORWARD),
+    const double forward  = TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_FORWARD),
                  backward = TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_BACKWARD);
-    Expect(forward == half + (transposed ? ROWS : 0) && backward == half + (transposed ? 0 : ROWS), "transposed %d: %g and %g", transposed, forward, backward);
-    Expect(TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE) == 2 * half + ROWS, "transposed %d: in all %g", transposed, TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE));
+    Expect(forward == half + (transposed ? ROWS : 0) && backward == half + (transposed ? 0 : ROWS),
+           "transposed %d: %g and %g", transposed, forward, backward);
+    Expect(TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE) == 2 * half + ROWS, "transposed %d: in all %g",
+           transposed, TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE));
   }
   TrsvIluDestroy(&ilu);
   FreeSquare(&A);
@@ -104,7 +105,8 @@ static void Predicted(void)
 
   Begin("ilu: the host is predicted to be faster");
   TrsvIluDescribe(ilu, &info);
-  Expect(!info.on_device && strstr(info.host_reason, "predicted"), "on the device %d: '%s'", info.on_device, info.host_reason);
+  Expect(!info.on_device && strstr(info.host_reason, "predicted"), "on the device %d: '%s'", info.on_device,
+         info.host_reason);
   TrsvIluDestroy(&ilu);
   FreeSquare(&A);
   End();

@@ -4,9 +4,7 @@
 */
 #include "krylov/textbook.h"
 
-enum {
-  VECTORS = 7
-};
+enum { VECTORS = 7 };
 
 /* Vectors of a solve, in memory of the device */
 typedef struct {
@@ -38,14 +36,14 @@ static const double *RightHandSide(int rows, double scale)
   return b;
 }
 
-/* Up to ITERATIONS on the device, one ahead of the reports where ahead; x in w->v[0]. Returns how many were reported, and
-   the last report. */
+/* Up to ITERATIONS on the device, one ahead of the reports where ahead; x in w->v[0]. Returns how many were reported,
+   and the last report. */
 static int DeviceCG(TrsvKrylov *k, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
                     int ahead, Vectors *w, TrsvIteration *it, double *norms)
 {
   const int     n = S->rows;
   double *const x = w->v[0], *const r = w->v[1], *const z = w->v[2], *const p = w->v[3];
-  int           launched = 0, read = 0;
+  int launched = 0, read = 0;
 
   for (int i = 0; i < n; i++) x[i] = 0, r[i] = b[i];
   ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
@@ -75,7 +73,7 @@ static int DeviceBCGS(TrsvKrylov *k, const System *S, const double *b, TrsvNorm 
   const int     n = S->rows;
   double *const x = w->v[0], *const r = w->v[1], *const r0 = w->v[2], *const p = w->v[3], *const v = w->v[4],
                 *const s = w->v[5], *const t = w->v[6];
-  int           launched = 0, read = 0;
+  int launched = 0, read = 0;
 
   for (int i = 0; i < n; i++) x[i] = 0;
   ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
@@ -115,9 +113,9 @@ static void ExpectNear(int n, const double *got, const double *want, const char 
 static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNorm norm, int symmetric)
 {
   static const char *const norm_names[] = {"none", "preconditioned", "unpreconditioned", "natural"};
-  const TrsvStopping       never = {0};
-  System                   S = MakeSystem(rows, symmetric, (unsigned)rows);
-  const double            *b = RightHandSide(rows, 1);
+  const TrsvStopping       never        = {0};
+  System                   S            = MakeSystem(rows, symmetric, (unsigned)rows);
+  const double            *b            = RightHandSide(rows, 1);
   double                   want[ITERATIONS + 1], norms[ITERATIONS + 1], first[ITERATIONS + 1];
   double                  *x = symmetric ? HostCG(&S, b, norm, want) : HostBCGS(&S, b, want), *bits = NULL;
   Vectors                  w = MakeVectors(rows);
@@ -135,7 +133,7 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
 
       SimtSchedule(schedule);
       SimtSettings.multiprocessors = multiprocessors; /* which the order of sums depends on */
-      const int read = method(k, &S, b, norm, &never, schedule % 2, &w, &it, norms);
+      const int read               = method(k, &S, b, norm, &never, schedule % 2, &w, &it, norms);
       if (!Expect(read == ITERATIONS, "%d iterations, state %d", read, it.state)) break;
       ExpectNear(ITERATIONS + 1, norms, want, "norm");
       ExpectNear(rows, w.v[0], x, "x");
@@ -143,7 +141,8 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
         memcpy(bits, w.v[0], bytes);
         memcpy(first, norms, sizeof(norms));
       } else
-        Expect(!memcmp(bits, w.v[0], bytes) && !memcmp(first, norms, sizeof(norms)), "schedule %u: other bits", schedule);
+        Expect(!memcmp(bits, w.v[0], bytes) && !memcmp(first, norms, sizeof(norms)), "schedule %u: other bits",
+               schedule);
     }
     SimtDefaults();
     TrsvKrylovDestroy(&k);
@@ -160,9 +159,7 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
    iteration. */
 static void CheckStops(const char *name, Method *method, int symmetric)
 {
-  enum {
-    rows = 700
-  };
+  enum { rows = 700 };
   System        S = MakeSystem(rows, symmetric, 5);
   const double *b = RightHandSide(rows, 1);
   double        norms[ITERATIONS + 1], x[rows];
@@ -185,7 +182,7 @@ static void CheckStops(const char *name, Method *method, int symmetric)
     Expect(method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL) == 8, "not at the eighth");
     stopping = (TrsvStopping){1, 0, 3, 0, 1e300};
     Expect(method(k, &S, b, TRSV_NORM_NONE, &stopping, 1, &w, &it, NULL) == 3, "not at the last");
-    stopping = (TrsvStopping){1, 0, ITERATIONS, 0, norms[2]};
+    stopping       = (TrsvStopping){1, 0, ITERATIONS, 0, norms[2]};
     const int read = method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL);
     Expect(read <= 2 && it.state == TRSV_STOPPED && it.norm >= norms[2], "not where it diverges");
     TrsvKrylovDestroy(&k);
@@ -196,7 +193,8 @@ static void CheckStops(const char *name, Method *method, int symmetric)
   FreeSystem(&S);
 }
 
-static void ExpectState(Method *method, System *S, const double *b, int iterations, TrsvKrylovState state, const char *what)
+static void ExpectState(Method *method, System *S, const double *b, int iterations, TrsvKrylovState state,
+                        const char *what)
 {
   const TrsvStopping never = {0};
 
@@ -246,7 +244,7 @@ static void CheckBreakdowns(void)
 static void CheckHalfSteps(void)
 {
   const double b[3] = {0, 1, 0};
-  System       S = MakeSystem(3, 1, 5);
+  System       S    = MakeSystem(3, 1, 5);
 
   Begin("krylov: BiCGStab, half a step is exact; r.r0 is 0");
   for (int i = 0; i < 3; i++) S.diagonal[i] = 1 + i / 2, S.scale[i] = 1 - i / 2 * 2;
@@ -298,7 +296,8 @@ static void CheckReports(void)
       (void)DeviceCG(k, &S, b, TRSV_NORM_PRECONDITIONED, &never, 0, &w, &it, NULL);
       for (int short_solves = 0; short_solves <= solve; short_solves++)
         ExpectError(TrsvKrylovStart(k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
-      for (int i = 0; i <= ITERATIONS; i++) ExpectError(TrsvKrylovAwait(k, i, &it), TRSV_ERR_DEVICE, "nothing launched");
+      for (int i = 0; i <= ITERATIONS; i++)
+        ExpectError(TrsvKrylovAwait(k, i, &it), TRSV_ERR_DEVICE, "nothing launched");
     }
     TrsvKrylovDestroy(&k);
   }
@@ -311,12 +310,12 @@ static void CheckReports(void)
 /* A device call that fails, the k-th for each k: an error, and nothing is lost. */
 static void CheckFailures(void)
 {
-  const size_t live = SimtLive();
+  const size_t live   = SimtLive();
   int          failed = 1;
 
   Begin("krylov: the k-th call of the device fails");
   for (long at = 1; failed && at < 50; at++) {
-    TrsvKrylov *k     = NULL;
+    TrsvKrylov *k = NULL;
     TrsvError   error;
 
     SimtFailAt(at, 0);
@@ -337,7 +336,8 @@ void TestKrylov(void)
   static const int rows[] = {20, 33, 512, 1300, 5000};
 
   for (int i = 0; i < (Reduced() ? 3 : 5); i++) {
-    for (TrsvNorm norm = TRSV_NORM_NONE; norm <= TRSV_NORM_NATURAL; norm++) CheckAgainstHost("CG", DeviceCG, rows[i], norm, 1);
+    for (TrsvNorm norm = TRSV_NORM_NONE; norm <= TRSV_NORM_NATURAL; norm++)
+      CheckAgainstHost("CG", DeviceCG, rows[i], norm, 1);
     CheckAgainstHost("BiCGStab", DeviceBCGS, rows[i], TRSV_NORM_NONE, 0);
     CheckAgainstHost("BiCGStab", DeviceBCGS, rows[i], TRSV_NORM_PRECONDITIONED, 0);
   }

@@ -6,7 +6,8 @@
 System MakeSystem(int rows, int symmetric, unsigned seed)
 {
   Random r = seed;
-  System S = {rows, -1, symmetric ? -1 : -0.25, malloc(sizeof(double) * (size_t)rows), malloc(sizeof(double) * (size_t)rows)};
+  System S = {rows, -1, symmetric ? -1 : -0.25, malloc(sizeof(double) * (size_t)rows),
+              malloc(sizeof(double) * (size_t)rows)};
 
   for (int i = 0; i < rows; i++) {
     S.diagonal[i] = 3.2 + RandomReal(&r);

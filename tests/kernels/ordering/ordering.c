@@ -1,6 +1,6 @@
 /*
-   The multicolor ordering, on patterns of every awkward kind and on grids, with values and without: it is what it has to be (ordering_check.c), for columns
-   in any order, too.
+   The multicolor ordering, on patterns of every awkward kind and on grids, with values and without: it is what it has
+   to be (ordering_check.c), for columns in any order, too.
 */
 #include <limits.h>
 #include "check.h"
@@ -36,9 +36,11 @@ static void Rows(const Entries *e, int **offsets, int **columns)
 static void Values(int n, uint64_t seed, double *values)
 {
   static const double odd[] = {0, -0.0, NAN, INFINITY, -INFINITY, 1e-320, 1e308};
-  Random              r = seed;
+  Random              r     = seed;
 
-  for (int k = 0; k < n; k++) values[k] = RandomBelow(&r, 8) ? (RandomBelow(&r, 2000) - 1000) / 100.0 : odd[RandomBelow(&r, (int)(sizeof(odd) / sizeof(odd[0])))];
+  for (int k = 0; k < n; k++)
+    values[k] = RandomBelow(&r, 8) ? (RandomBelow(&r, 2000) - 1000) / 100.0
+                                   : odd[RandomBelow(&r, (int)(sizeof(odd) / sizeof(odd[0])))];
 }
 
 /* Without values and with; and, since the order of columns in a row means nothing, with the rows reversed. */
@@ -56,7 +58,8 @@ static void Check(const Entries *e)
   CheckOrdering(e->rows, offsets, columns, NULL, NULL);
   CheckOrdering(e->rows, offsets, columns, values, NULL);
   if (!TrsvOrderMulticolor(e->rows, offsets, columns, NULL, TRSV_HOST, &one) && !one->grid[0] &&
-      ExpectError(TrsvOrderMulticolor(e->rows, offsets, backwards, NULL, TRSV_HOST, &other), TRSV_SUCCESS, "reversed rows"))
+      ExpectError(TrsvOrderMulticolor(e->rows, offsets, backwards, NULL, TRSV_HOST, &other), TRSV_SUCCESS,
+                  "reversed rows"))
     Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
   TrsvOrderingDestroy(&one);
   TrsvOrderingDestroy(&other);
@@ -72,7 +75,22 @@ static void Check(const Entries *e)
 static void Shapes(void)
 {
   static const int         sizes[] = {0, 1, 2, 3, 9, 16, 33, 150, 400};
-  static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates", "band", "full but for the diagonal", "pairs of rows alike, but for some"};
+  static const char *const names[] = {"no entries",
+                                      "diagonal",
+                                      "random",
+                                      "random, symmetric",
+                                      "upper triangle",
+                                      "one dense row",
+                                      "one dense column",
+                                      "star",
+                                      "two pieces",
+                                      "empty rows",
+                                      "full",
+                                      "ring",
+                                      "duplicates",
+                                      "band",
+                                      "full but for the diagonal",
+                                      "pairs of rows alike, but for some"};
 
   for (size_t shape = 0; shape < sizeof(names) / sizeof(names[0]); shape++) {
     Begin("multicolor: %s", names[shape]);
@@ -84,7 +102,10 @@ static void Shapes(void)
       if ((shape == 10 && n > 40) || (shape == 14 && n > 150)) continue;
       for (int i = 0; i < n; i++) {
         if (shape && shape != 9 && shape < 14) Put(&e, i, i);
-        for (int k = 0; k < 7 && shape == 15; k++) Put(&e, i, (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) % n); /* 1 and 2, 3 and 4, ... */
+        for (int k = 0; k < 7 && shape == 15; k++)
+          Put(&e, i,
+              (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) %
+                n); /* 1 and 2, 3 and 4, ... */
         for (int k = 0; k < 3; k++) {
           const int j = RandomBelow(&r, n);
 
@@ -136,9 +157,13 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
     for (int d = 0; d < 125; d++) {
       const int dx = d % 5 - 2, dy = d / 5 % 5 - 2, dz = d / 25 - 2, steps = abs(dx) + abs(dy) + abs(dz);
 
-      if ((full < 2 && (abs(dx) > 1 || abs(dy) > 1 || abs(dz) > 1)) || (full == 2 && (dx != 0) + (dy != 0) + (dz != 0) > 1)) continue;
-      if ((!full && steps > 1) || (kind == BOUNDARY && steps && (!x || !y || x == side[0] - 1 || y == side[1] - 1))) continue;
-      if (x + dx < 0 || x + dx >= side[0] || y + dy < 0 || y + dy >= side[1] || z + dz < 0 || z + dz >= side[2]) continue;
+      if ((full < 2 && (abs(dx) > 1 || abs(dy) > 1 || abs(dz) > 1)) ||
+          (full == 2 && (dx != 0) + (dy != 0) + (dz != 0) > 1))
+        continue;
+      if ((!full && steps > 1) || (kind == BOUNDARY && steps && (!x || !y || x == side[0] - 1 || y == side[1] - 1)))
+        continue;
+      if (x + dx < 0 || x + dx >= side[0] || y + dy < 0 || y + dy >= side[1] || z + dz < 0 || z + dz >= side[2])
+        continue;
       Put(&e, name[i], name[i + dx + side[0] * (dy + side[1] * dz)]);
     }
     if (kind == PERIODIC && !x) Put(&e, name[i], name[i + side[0] - 1]);
@@ -153,11 +178,12 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
 /* Rows of one color that touch are of the same so many in turn along x. */
 static void Runs(const int side[3], int run, const int *offsets, const int *columns, const double *values)
 {
-  const int     rows = side[0] * side[1] * side[2];
+  const int     rows  = side[0] * side[1] * side[2];
   int          *color = malloc(sizeof(int) * (size_t)rows), joined = 0;
   TrsvOrdering *o;
 
-  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
+  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS,
+                  "TrsvOrderMulticolor")) {
     for (int c = 0; c < o->colors; c++)
       for (int p = o->color[c]; p < o->color[c + 1]; p++) color[o->order[p]] = c;
     for (int i = 0; i < rows; i++)
@@ -166,7 +192,9 @@ static void Runs(const int side[3], int run, const int *offsets, const int *colu
 
         if (j == i || color[j] != color[i]) continue;
         joined++;
-        if (!Expect(j / side[0] == i / side[0] && j % side[0] / run == i % side[0] / run, "rows %d and %d have one color", i, j)) i = rows - 1;
+        if (!Expect(j / side[0] == i / side[0] && j % side[0] / run == i % side[0] / run,
+                    "rows %d and %d have one color", i, j))
+          i = rows - 1;
       }
     Expect((joined > 0) == (run > 1), "%d entries between rows of one color", joined);
     TrsvOrderingDestroy(&o);
@@ -181,33 +209,21 @@ static void Grids(void)
     Kind kind;
     int  levels, run; /* no more than these; points of a run */
   } grids[] = {
-    {{40, 40, 1},    0, WHOLE,    7,  1},
-    {{37, 23, 1},    0, WHOLE,    7,  1},
-    {{4, 200, 1},    0, WHOLE,    7,  1},
-    {{40, 40, 1},    1, WHOLE,    10, 1},
-    {{37, 23, 1},    1, BOUNDARY, 10, 1},
-    {{16, 16, 16},   0, WHOLE,    10, 1},
-    {{7, 11, 13},    0, WHOLE,    10, 1},
-    {{12, 9, 10},    1, WHOLE,    22, 1},
-    {{12, 9, 10},    0, BOUNDARY, 10, 1},
-    {{30, 20, 1},    2, WHOLE,    28, 1},
-    {{9, 12, 10},    2, WHOLE,    80, 1},
-    {{363, 362, 1},  0, WHOLE,    12, 4},
-    {{1025, 128, 1}, 0, BOUNDARY, 12, 4},
-    {{50, 51, 53},   0, WHOLE,    16, 4},
-    {{365, 360, 1},  1, WHOLE,    10, 1},
-    {{366, 361, 1},  2, WHOLE,    28, 1},
-    {{362, 362, 1},  0, WHOLE,    7,  1},
-    {{40, 40, 1},    0, PERIODIC, 0,  1},
-    {{40, 40, 1},    0, SHORTCUT, 0,  1},
-    {{40, 40, 1},    0, SHUFFLED, 0,  1},
-    {{9, 9, 9},      0, SHUFFLED, 0,  1},
+    {{40, 40, 1}, 0, WHOLE, 7, 1},        {{37, 23, 1}, 0, WHOLE, 7, 1},     {{4, 200, 1}, 0, WHOLE, 7, 1},
+    {{40, 40, 1}, 1, WHOLE, 10, 1},       {{37, 23, 1}, 1, BOUNDARY, 10, 1}, {{16, 16, 16}, 0, WHOLE, 10, 1},
+    {{7, 11, 13}, 0, WHOLE, 10, 1},       {{12, 9, 10}, 1, WHOLE, 22, 1},    {{12, 9, 10}, 0, BOUNDARY, 10, 1},
+    {{30, 20, 1}, 2, WHOLE, 28, 1},       {{9, 12, 10}, 2, WHOLE, 80, 1},    {{363, 362, 1}, 0, WHOLE, 12, 4},
+    {{1025, 128, 1}, 0, BOUNDARY, 12, 4}, {{50, 51, 53}, 0, WHOLE, 16, 4},   {{365, 360, 1}, 1, WHOLE, 10, 1},
+    {{366, 361, 1}, 2, WHOLE, 28, 1},     {{362, 362, 1}, 0, WHOLE, 7, 1},   {{40, 40, 1}, 0, PERIODIC, 0, 1},
+    {{40, 40, 1}, 0, SHORTCUT, 0, 1},     {{40, 40, 1}, 0, SHUFFLED, 0, 1},  {{9, 9, 9}, 0, SHUFFLED, 0, 1},
   };
 
   for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
     int *offsets, *columns, found[3] = {-1, -1, -1}, levels;
 
-    Begin("multicolor: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
+    Begin("multicolor: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2],
+          (const char *[]){"", ", full", ", wide"}[grids[g].full],
+          (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
     Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
     levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, found);
     if (grids[g].levels) {
@@ -232,15 +248,9 @@ static void Anisotropic(void)
     double x, y;
     int    levels, run;
   } sizes[] = {
-    {{70, 40, 1},   1,   2,   7,  1},
-    {{70, 40, 1},   10,  1,   19, 1},
-    {{70, 40, 1},   1,   100, 35, 1},
-    {{70, 40, 1},   1,   NAN, 35, 1},
-    {{70, 40, 1},   0,   0,   7,  1},
-    {{362, 363, 1}, 5,   1,   12, 4},
-    {{362, 363, 1}, 7,   1,   19, 1},
-    {{362, 363, 1}, 1,   100, 39, 4},
-    {{362, 363, 1}, NAN, 1,   39, 4},
+    {{70, 40, 1}, 1, 2, 7, 1},    {{70, 40, 1}, 10, 1, 19, 1},    {{70, 40, 1}, 1, 100, 35, 1},
+    {{70, 40, 1}, 1, NAN, 35, 1}, {{70, 40, 1}, 0, 0, 7, 1},      {{362, 363, 1}, 5, 1, 12, 4},
+    {{362, 363, 1}, 7, 1, 19, 1}, {{362, 363, 1}, 1, 100, 39, 4}, {{362, 363, 1}, NAN, 1, 39, 4},
   };
 
   for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
@@ -252,7 +262,8 @@ static void Anisotropic(void)
     Grid(side, 0, WHOLE, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
-      for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
+      for (int k = offsets[i]; k < offsets[i + 1]; k++)
+        values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
     levels = CheckOrdering(rows, offsets, columns, values, found);
     Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
     Runs(side, sizes[s].run, offsets, columns, values);
@@ -289,15 +300,19 @@ static void Errors(void)
 
   Begin("multicolor: errors");
   ExpectError(TrsvOrderMulticolor(-1, offsets, good, NULL, TRSV_HOST, &o), TRSV_ERR_ARGUMENT, "rows below zero");
-  ExpectError(TrsvOrderMulticolor(2, offsets, above, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column past the last");
+  ExpectError(TrsvOrderMulticolor(2, offsets, above, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE,
+              "a column past the last");
   ExpectError(TrsvOrderMulticolor(2, offsets, below, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column below zero");
   ExpectError(TrsvOrderMulticolor(2, falling, good, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "falling offsets");
   for (int e = 0; e < 3; e++) {
     int *device, *d;
 
     ExpectError(TrsvScratchUpload(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
-    ExpectError(TrsvOrderMulticolor(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
+    ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS,
+                "columns");
+    ExpectError(
+      TrsvOrderMulticolor(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE,
+      (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
     TrsvDeviceFree(device);
     TrsvDeviceFree(d);
   }
@@ -305,16 +320,18 @@ static void Errors(void)
   End();
 }
 
-/* Small patterns, with up to two numbers of them replaced: the host and the device refuse the same, and make the same order of the others. */
+/* Small patterns, with up to two numbers of them replaced: the host and the device refuse the same, and make the same
+ * order of the others. */
 static void RandomFaults(void)
 {
   enum { ROWS = 12 };
-  Random rng = 5;
+  Random rng     = 5;
   int    refused = 0, made = 0;
 
   Begin("multicolor: random faults");
   for (int n = 0; n < (Reduced() ? 200 : 1000); n++) {
-    const int     rows = 1 + RandomBelow(&rng, ROWS), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
+    const int rows     = 1 + RandomBelow(&rng, ROWS),
+              values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
     int           offsets[ROWS + 1] = {0}, columns[ROWS * ROWS + 1], stored = 0, order[ROWS], *o = NULL, *c = NULL;
     TrsvOrdering *host, *device;
     TrsvError     error, there;
@@ -336,7 +353,8 @@ static void RandomFaults(void)
     there = TrsvOrderMulticolor(rows, o, c, NULL, TRSV_DEVICE, &device);
     *(error ? &refused : &made) += 1;
     Expect(!error || error == TRSV_ERR_STRUCTURE, "pattern %d: error %d", n, (int)error);
-    Expect(there == error, "pattern %d: error %d on the device, %d on the host: %s", n, (int)there, (int)error, TrsvErrorMessage());
+    Expect(there == error, "pattern %d: error %d on the device, %d on the host: %s", n, (int)there, (int)error,
+           TrsvErrorMessage());
     if (!error && !there) {
       ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
       Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "pattern %d: another order on the device", n);
@@ -387,9 +405,7 @@ static void Schedules(void)
 /* A word that never arrives ends the search, with an error. */
 static void GivesUp(void)
 {
-  enum {
-    HALF = 256
-  };
+  enum { HALF = 256 };
   int offsets[2 * HALF + 1], columns[HALF], *o, *c;
 
   Begin("multicolor: a word is lost");
@@ -404,7 +420,8 @@ static void GivesUp(void)
     TrsvOrdering *ordering;
 
     SimtSettings.lose = k;
-    ExpectError(TrsvOrderMulticolor(2 * HALF, o, c, NULL, TRSV_DEVICE, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderMulticolor");
+    ExpectError(TrsvOrderMulticolor(2 * HALF, o, c, NULL, TRSV_DEVICE, &ordering), TRSV_ERR_TIMEOUT,
+                "TrsvOrderMulticolor");
     Expect(!ordering, "an ordering in spite of the error");
     TrsvOrderingDestroy(&ordering);
   }

@@ -1,6 +1,6 @@
 /*
-   What a multicolor ordering has to be: a permutation, rows of one color that touch in small blocks only, the same result every time and in
-   either memory; and few level sets.
+   What a multicolor ordering has to be: a permutation, rows of one color that touch in small blocks only, the same
+   result every time and in either memory; and few level sets.
 */
 #include "check.h"
 
@@ -21,19 +21,30 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
 }
 
 /* The same on the device, given values or not. */
-static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, const TrsvOrdering *host)
+static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values,
+                        const TrsvOrdering *host)
 {
-  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *color = malloc(sizeof(int) * ((size_t)host->colors + 1));
-  double       *v = NULL;
+  int *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)),
+      *color           = malloc(sizeof(int) * ((size_t)host->colors + 1));
+  double       *v      = NULL;
   TrsvOrdering *device = NULL;
 
-  if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
-  if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
-  if (values && !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
-  if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS, "TrsvOrderMulticolor on the device")) goto done;
-  if (!Expect(device->rows == rows && device->colors == host->colors && device->memory == TRSV_DEVICE, "on the device %d colors, not %d", device->colors, host->colors)) goto done;
+  if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets"))
+    goto done;
+  if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns"))
+    goto done;
+  if (values &&
+      !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values"))
+    goto done;
+  if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS,
+                   "TrsvOrderMulticolor on the device"))
+    goto done;
+  if (!Expect(device->rows == rows && device->colors == host->colors && device->memory == TRSV_DEVICE,
+              "on the device %d colors, not %d", device->colors, host->colors))
+    goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
-  ExpectError(TrsvDeviceDownload(color, device->color, sizeof(int) * ((size_t)host->colors + 1), NULL), TRSV_SUCCESS, "color");
+  ExpectError(TrsvDeviceDownload(color, device->color, sizeof(int) * ((size_t)host->colors + 1), NULL), TRSV_SUCCESS,
+              "color");
   Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
   Expect(!memcmp(color, host->color, sizeof(int) * ((size_t)host->colors + 1)), "other colors on the device");
   Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");
@@ -56,10 +67,11 @@ static int Root(int *with, int i)
 /* A permutation, by colors; how many rows of one color are joined by entries, at most. */
 static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
 {
-  const int rows = o->rows;
+  const int rows  = o->rows;
   int      *color = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
 
-  Expect(o->color[0] == 0 && o->color[o->colors] == rows, "%d colors of %d to %d", o->colors, o->color[0], o->color[o->colors]);
+  Expect(o->color[0] == 0 && o->color[o->colors] == rows, "%d colors of %d to %d", o->colors, o->color[0],
+         o->color[o->colors]);
   for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
   for (int c = 0; c < o->colors; c++) {
     Expect(o->color[c + 1] > o->color[c], "color %d has no rows", c);
@@ -68,7 +80,7 @@ static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *col
 
       if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
       Expect(p == o->color[c] || i > o->order[p - 1], "color %d does not rise", c);
-      place[i]  = p;
+      place[i] = p;
       color[i] = c;
     }
   }
@@ -85,18 +97,23 @@ done:
 
 int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3])
 {
-  int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0, most;
+  int *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0,
+      most;
   TrsvOrdering *o, *again;
 
-  if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderMulticolor")) goto done;
+  if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS,
+                   "TrsvOrderMulticolor"))
+    goto done;
   most = CheckColors(o, offsets, columns, place, with);
   if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
   Expect(most <= 5, "%d rows of one color are joined", most); /* rows with the same columns stay together */
   levels = Levels(rows, offsets, columns, o->order, place);
   Expect(levels <= o->colors * most, "%d level sets of %d colors and blocks of %d", levels, o->colors, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS, "TrsvOrderMulticolor again")) {
-    Expect(again->colors == o->colors && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
+  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS,
+                  "TrsvOrderMulticolor again")) {
+    Expect(again->colors == o->colors && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows),
+           "another order the second time");
     TrsvOrderingDestroy(&again);
   }
   CheckDevice(rows, offsets, columns, values, o);

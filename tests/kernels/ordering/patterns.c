@@ -1,6 +1,6 @@
 /*
-   Orderings of patterns that have one thing each: colors without rows between others, rows beyond a grid, more rows with
-   the same columns than a node holds.
+   Orderings of patterns that have one thing each: colors without rows between others, rows beyond a grid, more rows
+   with the same columns than a node holds.
 */
 #include "check.h"
 
@@ -25,7 +25,8 @@ static int HasSevens(int i, int j) { return j / 7 == i / 7 || j / 7 == i / 7 + 1
 
 static void Check(const char *name, int rows, int (*has)(int, int), int points)
 {
-  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 32 * (size_t)rows), n = 0, grid[3];
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 32 * (size_t)rows), n = 0,
+      grid[3];
 
   Begin("ordering: %s", name);
   offsets[0] = 0;

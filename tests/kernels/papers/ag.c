@@ -7,7 +7,10 @@
 
 static void Words(void)
 {
-  static const char *const bad[] = {"", "nw:3", "nw:1", "nw:64", "nw:", "nw:4x", "ng:0", "ng:inf", "sw_rnnz:3", "merge_fixed:0", "merge_avg:inf", "ws", "ws_rrr", "alpha:1", "alpha:16", "nw:4,", ",nw:4", "nw:4;ng:8", "nw:4294967300", "reordered", "rg_"};
+  static const char *const bad[] = {
+    "",          "nw:3",          "nw:1",          "nw:64",     "nw:",    "nw:4x",   "ng:0",     "ng:inf",
+    "sw_rnnz:3", "merge_fixed:0", "merge_avg:inf", "ws",        "ws_rrr", "alpha:1", "alpha:16", "nw:4,",
+    ",nw:4",     "nw:4;ng:8",     "nw:4294967300", "reordered", "rg_"};
   AgScheme s, t;
   char     words[TRSV_SETTINGS], longest[TRSV_SETTINGS], long_one[160];
 
@@ -22,19 +25,24 @@ static void Words(void)
       Expect(memcmp(&s, &t, sizeof(s)) != 0, "schemes %d and %d are the same", k, i);
     }
   }
-  (void)snprintf(longest, sizeof(longest), "scheme=nw:32,ng:32,sw_rnnz:inf,natural,merge_thresh:32,rg_sequential,ws_hardware,alpha:inf");
+  (void)snprintf(longest, sizeof(longest),
+                 "scheme=nw:32,ng:32,sw_rnnz:inf,natural,merge_thresh:32,rg_sequential,ws_hardware,alpha:inf");
   Expect(TrsvAgParse(longest + 7, &s), "the longest words");
   TrsvAgPrint(&s, words, sizeof(words));
   Expect(!strcmp(words, longest + 7) && strlen(longest) + 1 < TRSV_SETTINGS, "the longest words come out as %s", words);
   Expect(TrsvAgParse("alpha:0,ws_rr", &s) && s.alpha == 0 && s.ws == AG_RR, "words in another order");
-  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) Expect(!TrsvAgParse(bad[i], NULL), "'%s' is no scheme", bad[i]);
+  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    Expect(!TrsvAgParse(bad[i], NULL), "'%s' is no scheme", bad[i]);
   ExpectRefused("ag", "scheme=nw:3", "scheme cannot be 'nw:3'; use words joined by commas");
-  (void)snprintf(long_one, sizeof(long_one), "scheme=nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,bad"); /* bad behind what there is room for */
+  (void)snprintf(long_one, sizeof(long_one),
+                 "scheme=nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:"
+                 "16,nw:16,bad"); /* bad behind what there is room for */
   ExpectRefused("ag", long_one, "merge_thresh:1..32");
   End();
 }
 
-/* What a plan on the host must be: every row once, tasks in an order in which nobody waits for a later one but in its own node. */
+/* What a plan on the host must be: every row once, tasks in an order in which nobody waits for a later one but in its
+ * own node. */
 static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
 {
   TrsvAnalysis *analysis;
@@ -57,8 +65,10 @@ static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
     Expect(solved == h.rows, "%s: %d of %d rows are solved", words, solved, h.rows);
     for (int p = 0; p < h.rows; p++)
       for (int k = h.offsets[p]; k < h.offsets[p + 1]; k++) {
-        Expect(h.columns[k] < p && (k == h.offsets[p] || h.columns[k - 1] < h.columns[k]), "%s: place %d depends on %d", words, p, h.columns[k]);
-        Expect(launch[h.columns[k]] < launch[p] || (launch[h.columns[k]] == launch[p] && h.launch[launch[p]].wait), "%s: launch %d waits for %d", words, launch[p], launch[h.columns[k]]);
+        Expect(h.columns[k] < p && (k == h.offsets[p] || h.columns[k - 1] < h.columns[k]), "%s: place %d depends on %d",
+               words, p, h.columns[k]);
+        Expect(launch[h.columns[k]] < launch[p] || (launch[h.columns[k]] == launch[p] && h.launch[launch[p]].wait),
+               "%s: launch %d waits for %d", words, launch[p], launch[h.columns[k]]);
         Expect(h.order[h.columns[k]] >= 0, "%s: place %d has no word", words, h.columns[k]);
       }
     free(launch);
@@ -70,11 +80,13 @@ static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
 static void Solves(Shape shape, int rows, const char *scheme, int variant, unsigned schedule)
 {
   const TrsvPrecision precision = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
-  Triangle            T = MakeTriangle(shape, rows, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision, (unsigned)rows);
-  void               *values = MakeValues(&T.view, 3), *b = MakeVector(precision, rows, 4), *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
-  TrsvPlan           *plan;
-  AgScheme            s;
-  char                settings[TRSV_SETTINGS + 8], described[TRSV_SETTINGS], where[96];
+  Triangle            T         = MakeTriangle(shape, rows, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
+                            variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision, (unsigned)rows);
+  void               *values = MakeValues(&T.view, 3), *b = MakeVector(precision, rows, 4),
+       *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
+  TrsvPlan *plan;
+  AgScheme  s;
+  char      settings[TRSV_SETTINGS + 8], described[TRSV_SETTINGS], where[96];
 
   (void)snprintf(settings, sizeof(settings), "scheme=%s", scheme);
   (void)snprintf(where, sizeof(where), "%s %d, variant %d", ShapeName[shape], rows, variant);
@@ -83,7 +95,8 @@ static void Solves(Shape shape, int rows, const char *scheme, int variant, unsig
   if (plan) {
     TrsvPlanDescribe(plan, described, sizeof(described));
     Expect(!strcmp(described, settings), "%s is described as %s", settings, described);
-    if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectSolves(plan, b, reference, schedule, 3, where);
+    if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues"))
+      ExpectSolves(plan, b, reference, schedule, 3, where);
   }
   TrsvPlanDestroy(&plan);
   free(values);
@@ -95,9 +108,10 @@ static void Solves(Shape shape, int rows, const char *scheme, int variant, unsig
 /* Launches that fail halfway through a solve leave a plan that solves afterwards. */
 static void Torn(void)
 {
-  Triangle      T = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-  void         *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, 100, 4), *x = MakeArray(TRSV_DOUBLE, 100), *reference = Reference(&T.view, NULL, T.offsets[100], values, b);
-  TrsvPlan     *plan;
+  Triangle T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  void    *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, 100, 4), *x = MakeArray(TRSV_DOUBLE, 100),
+       *reference = Reference(&T.view, NULL, T.offsets[100], values, b);
+  TrsvPlan *plan;
 
   Begin("ag after launches that failed");
   plan = MakePlanWith(&T.view, NULL, T.offsets[100], TrsvAlgorithmFind("ag"), "scheme=alpha:0");
@@ -140,12 +154,15 @@ static void Model(void)
 
     TrsvAgOutputs(cases[c].features, outputs);
     for (int i = 1; i < AG_REDUCED; i++) best = outputs[i] > outputs[best] ? i : best;
-    Expect(best == cases[c].best && fabs(outputs[best] - cases[c].output) < 1e-4, "case %zu: scheme %d at %g, not %d at %g", c, best, outputs[best], cases[c].best, cases[c].output);
+    Expect(best == cases[c].best && fabs(outputs[best] - cases[c].output) < 1e-4,
+           "case %zu: scheme %d at %g, not %d at %g", c, best, outputs[best], cases[c].best, cases[c].output);
   }
   if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
     TrsvAgFeatures(&T.view, analysis, features);
     /* 20 by 20 points: 39 level sets, the longest of 20 rows; all rows but the corner's depend on their neighbor */
-    Expect(features[0] == 400 && features[1] == 1160 && features[3] == 3 && features[8] == 39 && fabs(features[6] - 58) < 1e-9, "features %g %g %g %g %g", features[0], features[1], features[3], features[8], features[6]);
+    Expect(features[0] == 400 && features[1] == 1160 && features[3] == 3 && features[8] == 39 &&
+             fabs(features[6] - 58) < 1e-9,
+           "features %g %g %g %g %g", features[0], features[1], features[3], features[8], features[6]);
     Expect(fabs(features[9] - (380 + 19 / 20.) / 400) < 1e-9, "distance of dependencies %g", features[9]);
     for (int r = 0; r < AG_REDUCED; r++) {
       AgScheme s, t;
@@ -165,7 +182,10 @@ static void Model(void)
 
 void TestAg(void)
 {
-  static const char *const more[] = {"nw:2,ng:2,sw_rnnz:4,natural,merge_thresh:8,rg_balance,ws_locality,alpha:0", "nw:2,ng:4,sw_rnnz:2,reorder,merge_avg:4,ws_balance,alpha:2", "nw:2,ng:32,sw_rnnz:inf,natural,merge_fixed:4,ws_rr", "nw:2,ng:1,sw_rnnz:0,natural,merge_fixed:32,alpha:0"};
+  static const char *const more[]   = {"nw:2,ng:2,sw_rnnz:4,natural,merge_thresh:8,rg_balance,ws_locality,alpha:0",
+                                       "nw:2,ng:4,sw_rnnz:2,reorder,merge_avg:4,ws_balance,alpha:2",
+                                       "nw:2,ng:32,sw_rnnz:inf,natural,merge_fixed:4,ws_rr",
+                                       "nw:2,ng:1,sw_rnnz:0,natural,merge_fixed:32,alpha:0"};
   static const Shape       shapes[] = {RANDOM, CHAIN, DENSE, GRID_2D, ARROW, BAND};
 
   Words();
@@ -179,7 +199,9 @@ void TestAg(void)
     else (void)TrsvAgParse(more[i - AG_REDUCED], &s);
     TrsvAgPrint(&s, words, sizeof(words));
     Begin("ag %s", words);
-    for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) Solves(shapes[k], shapes[k] == DENSE ? 70 : 130 + (int)k, words, (i + (int)k) % 8, 3 * (unsigned)((i + (int)k) % 8));
+    for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
+      Solves(shapes[k], shapes[k] == DENSE ? 70 : 130 + (int)k, words, (i + (int)k) % 8,
+             3 * (unsigned)((i + (int)k) % 8));
     End();
   }
   if (!Reduced()) {

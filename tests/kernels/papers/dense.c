@@ -14,21 +14,25 @@ static void *Square(const TrsvMatrix *A, const void *values, int leading)
 
   for (int k = 0; k < leading * A->rows; k++) Set(square, A->precision, k, NAN);
   for (int i = 0; i < A->rows; i++)
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) Set(square, A->precision, i + leading * A->columns[k], Get(values, A->precision, k));
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      Set(square, A->precision, i + leading * A->columns[k], Get(values, A->precision, k));
   return square;
 }
 
 /* On the device, the executor's, everything is host memory. */
-static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal,
+                  TrsvPrecision precision)
 {
   const size_t bytes = TrsvValueSize(precision) * (size_t)rows;
   Triangle     T     = MakeTriangle(DENSE, rows, triangle, diagonal, precision, (unsigned)rows);
   void        *b = MakeVector(precision, rows, 7), *x = MakeArray(precision, rows), *kept = MakeArray(precision, rows);
   TrsvDense   *dense;
 
-  if (ExpectError(TrsvDenseCreate(rows, triangle, diagonal, precision, settings, &dense), TRSV_SUCCESS, "TrsvDenseCreate"))
+  if (ExpectError(TrsvDenseCreate(rows, triangle, diagonal, precision, settings, &dense), TRSV_SUCCESS,
+                  "TrsvDenseCreate"))
     for (unsigned pass = 0; pass < 2; pass++) {
-      void *values = MakeValues(&T.view, pass), *square = Square(&T.view, values, rows + 3), *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
+      void *values = MakeValues(&T.view, pass), *square = Square(&T.view, values, rows + 3),
+           *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
 
       ExpectError(TrsvDenseSetValues(dense, square, rows + 3, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
       Expect(TrsvDenseSolves(dense) == settings->form, "solved as %s", form_name[TrsvDenseSolves(dense)]);
@@ -55,25 +59,32 @@ static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle tria
 /* Values whose inverses grow are solved by substitution, right, and others after them by inverses again. */
 static void Growth(TrsvDenseForm form, TrsvPrecision precision)
 {
-  enum {
-    ROWS = 100
-  };
+  enum { ROWS = 100 };
   const TrsvDenseSettings settings = {form, 0, 0};
   Triangle                T        = MakeTriangle(DENSE, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, 1);
-  void                   *values = MakeArray(precision, T.offsets[ROWS]), *b = MakeVector(precision, ROWS, 5), *x = MakeArray(precision, ROWS);
-  TrsvDense              *dense;
+  void                   *values = MakeArray(precision, T.offsets[ROWS]), *b = MakeVector(precision, ROWS, 5),
+       *x = MakeArray(precision, ROWS);
+  TrsvDense *dense;
 
-  if (ExpectError(TrsvDenseCreate(ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, &settings, &dense), TRSV_SUCCESS, "TrsvDenseCreate"))
+  if (ExpectError(TrsvDenseCreate(ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, &settings, &dense), TRSV_SUCCESS,
+                  "TrsvDenseCreate"))
     for (int pass = 0; pass < 4; pass++) {
       const int grows = pass % 2;
       void     *square, *reference;
 
       for (int i = 0; i < ROWS; i++) /* a chain; where it grows, every 20th row starts afresh, or x would overflow */
-        for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++) Set(values, precision, k, T.columns[k] == i ? 1 : T.columns[k] != i - 1 ? 0 : !grows ? 0.3 : i % 20 ? (form == TRSV_DENSE_PAIRS ? -200 : -1.5) * (form == TRSV_DENSE_PAIRS && i % 2 == 0 ? 0 : 1) : 1e-9);
+        for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++)
+          Set(values, precision, k,
+              T.columns[k] == i       ? 1
+              : T.columns[k] != i - 1 ? 0
+              : !grows                ? 0.3
+              : i % 20 ? (form == TRSV_DENSE_PAIRS ? -200 : -1.5) * (form == TRSV_DENSE_PAIRS && i % 2 == 0 ? 0 : 1)
+                       : 1e-9);
       square    = Square(&T.view, values, ROWS);
       reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
       ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
-      Expect(TrsvDenseSolves(dense) == (grows ? TRSV_DENSE_SIMPLE : form), "pass %d: solved as %s", pass, form_name[TrsvDenseSolves(dense)]);
+      Expect(TrsvDenseSolves(dense) == (grows ? TRSV_DENSE_SIMPLE : form), "pass %d: solved as %s", pass,
+             form_name[TrsvDenseSolves(dense)]);
       ExpectError(TrsvDenseSolve(dense, b, x, NULL), TRSV_SUCCESS, "TrsvDenseSolve");
       ExpectClose(precision, ROWS, x, reference, grows ? "growing" : "bounded");
       free(square);
@@ -89,17 +100,18 @@ static void Growth(TrsvDenseForm form, TrsvPrecision precision)
 /* A value that never arrives: NaN, told once, then all is well again; NaN in b passes through, from its row on. */
 static void Waits(TrsvDenseForm form)
 {
-  enum {
-    ROWS = 230
-  };
+  enum { ROWS = 230 };
   const TrsvDenseSettings settings = {form, 32, 0};
   Triangle                T        = MakeTriangle(DENSE, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   void                   *values = MakeValues(&T.view, 1), *square = Square(&T.view, values, ROWS);
-  double                 *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS), *reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
-  TrsvDense              *dense;
-  int                     waited = 0;
+  double                 *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS),
+         *reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
+  TrsvDense *dense;
+  int        waited = 0;
 
-  if (ExpectError(TrsvDenseCreate(ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, &settings, &dense), TRSV_SUCCESS, "TrsvDenseCreate") && ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues")) {
+  if (ExpectError(TrsvDenseCreate(ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, &settings, &dense), TRSV_SUCCESS,
+                  "TrsvDenseCreate") &&
+      ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues")) {
     for (long k = 1; k <= 200; k += Reduced() ? 90 : 37) {
       int nans = 0;
 
@@ -167,8 +179,13 @@ static const char *const in[]    = {"in 1,", "in 2,", "in 1,", "in 4,"};
 
 static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
-  const int rows = layout == TRAILING ? 300 : layout == INNER ? 430 : layout == BORDER ? 1100 : 1000, lower = triangle == TRSV_LOWER;
-  int      *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * (size_t)rows * (size_t)rows), n = 0;
+  const int rows  = layout == TRAILING ? 300
+                  : layout == INNER    ? 430
+                  : layout == BORDER   ? 1100
+                                       : 1000,
+            lower = triangle == TRSV_LOWER;
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * (size_t)rows * (size_t)rows),
+      n = 0;
   Triangle  T;
   void     *values, *b = MakeVector(precision, rows, 3), *x = MakeArray(precision, rows), *reference;
   char      line[TRSV_SETTINGS];
@@ -183,13 +200,17 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   T         = MakeFrom(rows, offsets, columns, triangle, diagonal, precision);
   values    = MakeValues(&T.view, 3);
   reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
-  (void)snprintf(line, sizeof(line), rank % 2 ? "form=%s block=64 steps=launches" : "form=%s block=32", form_name[rank]);
+  (void)snprintf(line, sizeof(line), rank % 2 ? "form=%s block=64 steps=launches" : "form=%s block=32",
+                 form_name[rank]);
   plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("dense"), line);
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     TrsvPlanDescribe(plan, line, sizeof(line));
     /* a trailing block is as large as it can be, half full */
-    Expect(atoi(line) >= least[layout] && atoi(line) <= least[layout] * 5 / 4 && strstr(line, in[layout]) && strstr(line, form_name[rank]) && (rank || strstr(line, "block=32")) && !!strstr(line, "steps=launches") == rank % 2, "described as '%s'", line);
+    Expect(atoi(line) >= least[layout] && atoi(line) <= least[layout] * 5 / 4 && strstr(line, in[layout]) &&
+             strstr(line, form_name[rank]) && (rank || strstr(line, "block=32")) &&
+             !!strstr(line, "steps=launches") == rank % 2,
+           "described as '%s'", line);
     for (unsigned s = 0; s < 3; s++) {
       SimtSchedule(s);
       memset(x, 0xcd, TrsvValueSize(precision) * (size_t)rows);
@@ -211,12 +232,10 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
 /* Every call of the device fails once, in turn. */
 static void Failing(void)
 {
-  enum {
-    ROWS = 70
-  };
+  enum { ROWS = 70 };
   static const char *const settings[] = {"form=blocks", "form=doubling", "form=simple", "form=pairs steps=launches"};
-  Triangle      T = MakeTriangle(DENSE, ROWS, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-  void         *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
+  Triangle                 T          = MakeTriangle(DENSE, ROWS, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  void *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
   TrsvAnalysis *analysis;
 
   if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
@@ -248,7 +267,15 @@ static void Failing(void)
 /* A rest whose best algorithm turns out not to be possible is solved by thread. */
 static void Fallback(void)
 {
-  const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+  const TrsvChunkSettings impossible = {.chunks          = 2,
+                                        .length          = 4,
+                                        .width           = 32,
+                                        .cluster         = 1,
+                                        .ring            = 2048,
+                                        .stages          = 4,
+                                        .import_lifetime = -1,
+                                        .steps_l2        = 8,
+                                        .steps_cluster   = 4};
   const TrsvAlgorithm    *dense      = TrsvAlgorithmFind("dense");
   char                    line[TRSV_SETTINGS];
 
@@ -278,9 +305,12 @@ void TestDense(void)
       const TrsvDenseSettings settings = {(TrsvDenseForm)form, variant % 3 == 0 ? 0 : 32 * (variant % 3), variant >> 3};
 
       if (Reduced() && variant % 5) continue;
-      Begin("dense triangle, %s%s, %s, %s diagonal, %s", form_name[form], settings.launches ? " in launches" : "", variant & 1 ? "upper" : "lower", variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
+      Begin("dense triangle, %s%s, %s, %s diagonal, %s", form_name[form], settings.launches ? " in launches" : "",
+            variant & 1 ? "upper" : "lower", variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
       for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
-        if (!Reduced() || sizes[s] < 100) Forms(&settings, sizes[s], (TrsvTriangle)(variant & 1), variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
+        if (!Reduced() || sizes[s] < 100)
+          Forms(&settings, sizes[s], (TrsvTriangle)(variant & 1),
+                variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
   for (int form = 0; form < 4; form++) {
@@ -298,8 +328,11 @@ void TestDense(void)
   }
   for (int layout = 0; layout < LAYOUTS; layout++)
     for (int variant = 0; variant < (Reduced() ? 1 : 8); variant++) {
-      Begin("dense, %s, %s, %s diagonal, %s", layout_name[layout], variant & 1 ? "upper" : "lower", variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
-      for (int rank = variant % 2; rank < 4; rank += 2) Sparse((Layout)layout, rank, (TrsvTriangle)(variant & 1), variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
+      Begin("dense, %s, %s, %s diagonal, %s", layout_name[layout], variant & 1 ? "upper" : "lower",
+            variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
+      for (int rank = variant % 2; rank < 4; rank += 2)
+        Sparse((Layout)layout, rank, (TrsvTriangle)(variant & 1),
+               variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
   Begin("dense: the rest's best algorithm is not possible");

@@ -20,9 +20,13 @@ static void Refusal(void)
     for (int i = 0; i < rows; i++) T.columns[i] = i;
     T.view = (TrsvMatrix){rows, T.offsets, T.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
     if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
-      Expect(analysis->statistics.levels == rows, "a chain of %d rows has %d level sets", rows, analysis->statistics.levels);
-      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, rows - 1, level, &plan), rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreate");
-      if (rows > 65536) Expect(!plan && strstr(TrsvErrorMessage(), "65537") && strstr(TrsvErrorMessage(), "65536"), "the message does not say how many: %s", TrsvErrorMessage());
+      Expect(analysis->statistics.levels == rows, "a chain of %d rows has %d level sets", rows,
+             analysis->statistics.levels);
+      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, rows - 1, level, &plan),
+                  rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreate");
+      if (rows > 65536)
+        Expect(!plan && strstr(TrsvErrorMessage(), "65537") && strstr(TrsvErrorMessage(), "65536"),
+               "the message does not say how many: %s", TrsvErrorMessage());
       TrsvPlanDestroy(&plan);
       TrsvAnalysisDestroy(&analysis);
     }
@@ -32,12 +36,11 @@ static void Refusal(void)
   End();
 }
 
-/* Rows of 11 entries in a band, or of one, in turns of 32 rows and more: blocks of both kinds, and such as have both. */
+/* Rows of 11 entries in a band, or of one, in turns of 32 rows and more: blocks of both kinds, and such as have both.
+ */
 static void Mixture(void)
 {
-  enum {
-    ROWS = 330
-  };
+  enum { ROWS = 330 };
   int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * 14), n = 0;
 
   offsets[0] = 0;
@@ -46,21 +49,24 @@ static void Mixture(void)
       if (i / 45 % 2 || j == i - 1) columns[n++] = j;
     for (int j = i + 1; j <= i + 13 && j < ROWS; j++)
       if (i / 45 % 2 || j == i + 1) {
-        columns = realloc(columns, sizeof(int) * ((size_t)n + 64));
+        columns      = realloc(columns, sizeof(int) * ((size_t)n + 64));
         columns[n++] = j;
       }
     offsets[i + 1] = n;
   }
   for (int variant = 0; variant < 8; variant++) {
     const TrsvPrecision precision = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
-    Triangle            T = MakeFrom(ROWS, offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision);
+    Triangle            T         = MakeFrom(ROWS, offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
+                          variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision);
     void               *values = MakeValues(&T.view, 3), *b = MakeVector(precision, ROWS, 3), *reference;
     TrsvPlan           *plan;
 
-    Begin("fusion of threads and warps, %s, %s diagonal, %s", variant & 1 ? "upper" : "lower", variant & 2 ? "unit" : "stored", precision ? "double" : "float");
+    Begin("fusion of threads and warps, %s, %s diagonal, %s", variant & 1 ? "upper" : "lower",
+          variant & 2 ? "unit" : "stored", precision ? "double" : "float");
     reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
     plan      = MakePlan(&T.view, NULL, T.offsets[ROWS], TrsvAlgorithmFind("fusion"));
-    if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectSolves(plan, b, reference, 0, Reduced() ? 4 : 24, "TrsvPlanSolve");
+    if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues"))
+      ExpectSolves(plan, b, reference, 0, Reduced() ? 4 : 24, "TrsvPlanSolve");
     TrsvPlanDestroy(&plan);
     free(values);
     free(b);

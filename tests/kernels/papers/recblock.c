@@ -1,5 +1,6 @@
 /*
-   recblock: its blocks hold each entry once, where they should; its trees choose as the paper has it; every kernel solves in every type.
+   recblock: its blocks hold each entry once, where they should; its trees choose as the paper has it; every kernel
+   solves in every type.
 */
 #include "check.h"
 #include "papers/recblock/recblock.h"
@@ -8,15 +9,13 @@ static const char *const types[]     = {"column", "row", "recursive"};
 static const char *const triangles[] = {"auto", "level", "syncfree", "cusparse"};
 static const char *const squares[]   = {"auto", "scalar-csr", "scalar-dcsr", "vector-csr", "vector-dcsr"};
 
-enum {
-  ROWS = 330
-};
+enum { ROWS = 330 };
 
 static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const char *settings, unsigned seed)
 {
   TrsvPlan *plan   = MakePlanWith(A, source, nvalues, TrsvAlgorithmFind("recblock"), settings);
   void     *values = MakeArray(A->precision, nvalues), *b = MakeVector(A->precision, A->rows, seed);
-  Random    r      = seed;
+  Random    r = seed;
 
   for (unsigned pass = 0; plan && pass < 2; pass++) {
     void *reference;
@@ -32,7 +31,8 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const ch
     else
       for (int k = 0; k < nvalues; k++) Set(values, A->precision, k, Get(values, A->precision, k) / 32);
     reference = Reference(A, source, nvalues, values, b);
-    if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectSolves(plan, b, reference, seed + 2 * pass, 2, settings);
+    if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues"))
+      ExpectSolves(plan, b, reference, seed + 2 * pass, 2, settings);
     free(reference);
   }
   TrsvPlanDestroy(&plan);
@@ -43,8 +43,9 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const ch
 /* All settings; matrices, triangles, precisions and transposes take turns with them. */
 static void EverySetting(void)
 {
-  static const Shape shapes[] = {RANDOM, GRID_2D, DENSE_ROW, GRID_3D, ARROW, CHAIN, DENSE, GAPS, DENSE_COLUMN, BAND, DIAGONAL};
-  unsigned           n = 0;
+  static const Shape shapes[] = {RANDOM, GRID_2D, DENSE_ROW,    GRID_3D, ARROW,   CHAIN,
+                                 DENSE,  GAPS,    DENSE_COLUMN, BAND,    DIAGONAL};
+  unsigned           n        = 0;
 
   for (int type = 0; type < 3; type++)
     for (int depth = 0; depth < 5; depth++) {
@@ -61,9 +62,11 @@ static void EverySetting(void)
           char                settings[TRSV_SETTINGS];
 
           if (Reduced() && n % 4) continue;
-          T = MakeTriangle(shape, rows, n & 1 ? TRSV_UPPER : TRSV_LOWER, n / 2 & 1 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision, n);
+          T = MakeTriangle(shape, rows, n & 1 ? TRSV_UPPER : TRSV_LOWER,
+                           n / 2 & 1 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, precision, n);
           A = T.view;
-          (void)snprintf(settings, sizeof(settings), "type=%s depth=%d thresholds=%s triangle=%s square=%s", types[type], depth, n / 7 & 1 ? "fitted" : "paper", triangles[t], squares[q]);
+          (void)snprintf(settings, sizeof(settings), "type=%s depth=%d thresholds=%s triangle=%s square=%s",
+                         types[type], depth, n / 7 & 1 ? "fitted" : "paper", triangles[t], squares[q]);
           if (n % 5 == 0) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
           Solves(&A, source, T.offsets[rows], settings, n);
           free(made);
@@ -76,27 +79,33 @@ static void EverySetting(void)
 /* Every entry is in one block, in its row and place, and where it belongs: solved before it is asked for. */
 static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, const TrsvRecblockSettings *settings)
 {
-  const int      rows = shape == DENSE ? 120 : ROWS;
-  Triangle       T = MakeTriangle(shape, rows, triangle, diagonal, TRSV_DOUBLE, 3);
-  int           *seen = calloc((size_t)T.offsets[rows] + 1, sizeof(int)), *solved = calloc((size_t)rows, sizeof(int));
-  TrsvAnalysis  *analysis;
-  TrsvRecblocks  r;
-  const int      stored = diagonal == TRSV_DIAGONAL_STORED;
+  const int     rows = shape == DENSE ? 120 : ROWS;
+  Triangle      T    = MakeTriangle(shape, rows, triangle, diagonal, TRSV_DOUBLE, 3);
+  int          *seen = calloc((size_t)T.offsets[rows] + 1, sizeof(int)), *solved = calloc((size_t)rows, sizeof(int));
+  TrsvAnalysis *analysis;
+  TrsvRecblocks r;
+  const int     stored = diagonal == TRSV_DIAGONAL_STORED;
 
   memset(&r, 0, sizeof(r));
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
-  if (!ExpectError(TrsvRecblocksMake(&T.view, analysis, NULL, settings, 1, 1, &r), TRSV_SUCCESS, "TrsvRecblocksMake")) r.blocks = 0;
+  if (!ExpectError(TrsvRecblocksMake(&T.view, analysis, NULL, settings, 1, 1, &r), TRSV_SUCCESS, "TrsvRecblocksMake"))
+    r.blocks = 0;
   for (int i = 0; i < r.blocks; i++) {
-    const TrsvRecblockPart *b = r.block + i;
+    const TrsvRecblockPart *b     = r.block + i;
     const int               local = !b->square && b->kernel == RECBLOCK_CUSPARSE, dcsr = TrsvRecblockIsDcsr(b);
 
-    Expect(b->count == (dcsr ? b->count : b->rows) && r.offsets[b->offset] == 0 && r.offsets[b->offset + b->count] == b->entries, "block %d: %d rows, offsets from %d to %d, %d entries", i, b->count, r.offsets[b->offset], r.offsets[b->offset + b->count], b->entries);
+    Expect(b->count == (dcsr ? b->count : b->rows) && r.offsets[b->offset] == 0 &&
+             r.offsets[b->offset + b->count] == b->entries,
+           "block %d: %d rows, offsets from %d to %d, %d entries", i, b->count, r.offsets[b->offset],
+           r.offsets[b->offset + b->count], b->entries);
     for (int k = 0, longest = 0; k < b->count; k++) {
       const int p = dcsr ? r.index[b->index + k] : b->first + k;
 
       Expect(p >= b->first && p < b->first + b->rows, "block %d has place %d", i, p);
-      if (r.offsets[b->offset + k + 1] - r.offsets[b->offset + k] > longest) longest = r.offsets[b->offset + k + 1] - r.offsets[b->offset + k];
-      Expect(k < b->count - 1 || longest - (local && stored) == b->longest, "block %d: its longest row has %d entries, not %d", i, longest, b->longest);
+      if (r.offsets[b->offset + k + 1] - r.offsets[b->offset + k] > longest)
+        longest = r.offsets[b->offset + k + 1] - r.offsets[b->offset + k];
+      Expect(k < b->count - 1 || longest - (local && stored) == b->longest,
+             "block %d: its longest row has %d entries, not %d", i, longest, b->longest);
       Expect(!dcsr || r.offsets[b->offset + k] < r.offsets[b->offset + k + 1], "block %d lists an empty row", i);
       for (int e = r.offsets[b->offset + k]; e < r.offsets[b->offset + k + 1]; e++) {
         const int q = r.columns[b->entry + e] + (local ? b->first : 0), at = r.source[b->entry + e];
@@ -104,20 +113,23 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
 
         while (T.offsets[row + 1] <= at) row++;
         Expect(row == r.order[p] && T.columns[at] == r.order[q], "block %d: entry %d of places %d, %d", i, at, p, q);
-        Expect(b->square ? solved[q] == 1 && !solved[p] : q >= b->first && q < p + local, "block %d: place %d is used for %d", i, q, p);
+        Expect(b->square ? solved[q] == 1 && !solved[p] : q >= b->first && q < p + local,
+               "block %d: place %d is used for %d", i, q, p);
         seen[at]++;
       }
     }
     if (b->square) continue;
     for (int p = b->first; p < b->first + b->rows; p++) solved[p]++;
     /* its level sets: nobody depends on another of his own */
-    Expect(r.level[b->level] == b->first && r.level[b->level + b->levels] == b->first + b->rows, "block %d: level sets from %d to %d", i, r.level[b->level], r.level[b->level + b->levels]);
+    Expect(r.level[b->level] == b->first && r.level[b->level + b->levels] == b->first + b->rows,
+           "block %d: level sets from %d to %d", i, r.level[b->level], r.level[b->level + b->levels]);
     for (int s = 0; s < b->levels && !local; s++)
       for (int p = r.level[b->level + s]; p < r.level[b->level + s + 1]; p++) {
         int before = 0;
 
         for (int e = r.offsets[b->offset + p - b->first]; e < r.offsets[b->offset + p - b->first + 1]; e++) {
-          Expect(r.columns[b->entry + e] < r.level[b->level + s], "block %d: place %d depends on its own level set", i, p);
+          Expect(r.columns[b->entry + e] < r.level[b->level + s], "block %d: place %d depends on its own level set", i,
+                 p);
           before |= r.columns[b->entry + e] >= (s ? r.level[b->level + s - 1] : 0);
         }
         Expect(before || !s, "block %d: place %d could be in an earlier level set", i, p);
@@ -127,7 +139,8 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
     const int own = T.offsets[i + 1] - T.offsets[i] ? triangle == TRSV_LOWER ? T.offsets[i + 1] - 1 : T.offsets[i] : 0;
 
     Expect(solved[i] == 1, "place %d is solved %d times", i, solved[i]);
-    for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++) Expect(seen[k] == 1 || (stored && k == own && seen[k] <= 1), "entry %d is in %d blocks", k, seen[k]);
+    for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++)
+      Expect(seen[k] == 1 || (stored && k == own && seen[k] <= 1), "entry %d is in %d blocks", k, seen[k]);
     Expect(!stored || T.columns[r.diagonal[i]] == r.order[i], "the diagonal of place %d", i);
   }
   TrsvRecblocksFree(&r);
@@ -145,7 +158,8 @@ static void EveryBlock(void)
       for (int depth = 0; depth < 5; depth++) {
         const TrsvRecblockSettings s = {type, depth, RECBLOCK_PAPER, (shape + depth) % 4, (shape + 2 * depth) % 5};
 
-        Blocks((Shape)shape, depth & 1 ? TRSV_UPPER : TRSV_LOWER, depth & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, &s);
+        Blocks((Shape)shape, depth & 1 ? TRSV_UPPER : TRSV_LOWER, depth & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED,
+               &s);
       }
     End();
   }
@@ -156,51 +170,36 @@ static void Trees(void)
   static const struct {
     int rows, entries, levels, kernel; /* entries off the diagonal */
   } triangle[] = {
-    {1000, 0,     1,     RECBLOCK_PARALLEL},
-    {1000, 900,   20,    RECBLOCK_LEVEL   },
-    {1000, 14900, 20,    RECBLOCK_LEVEL   },
-    {1000, 15000, 20,    RECBLOCK_SYNCFREE},
-    {1000, 1000,  21,    RECBLOCK_SYNCFREE},
-    {1000, 999,   100,   RECBLOCK_LEVEL   },
-    {1000, 999,   101,   RECBLOCK_SYNCFREE},
-    {30000, 29999, 20000, RECBLOCK_SYNCFREE},
+    {1000, 0, 1, RECBLOCK_PARALLEL},          {1000, 900, 20, RECBLOCK_LEVEL},
+    {1000, 14900, 20, RECBLOCK_LEVEL},        {1000, 15000, 20, RECBLOCK_SYNCFREE},
+    {1000, 1000, 21, RECBLOCK_SYNCFREE},      {1000, 999, 100, RECBLOCK_LEVEL},
+    {1000, 999, 101, RECBLOCK_SYNCFREE},      {30000, 29999, 20000, RECBLOCK_SYNCFREE},
     {30000, 29999, 20001, RECBLOCK_CUSPARSE},
   };
   static const struct {
     int rows, entries, filled, kernel;
   } square[] = {
-    {1000, 12999, 500, RECBLOCK_SCALAR_CSR },
-    {1000, 12999, 499, RECBLOCK_SCALAR_DCSR},
-    {1000, 13000, 850, RECBLOCK_VECTOR_CSR },
-    {1000, 13000, 849, RECBLOCK_VECTOR_DCSR},
-    {1000, 1,     1,   RECBLOCK_SCALAR_DCSR},
+    {1000, 12999, 500, RECBLOCK_SCALAR_CSR}, {1000, 12999, 499, RECBLOCK_SCALAR_DCSR},
+    {1000, 13000, 850, RECBLOCK_VECTOR_CSR}, {1000, 13000, 849, RECBLOCK_VECTOR_DCSR},
+    {1000, 1, 1, RECBLOCK_SCALAR_DCSR},
   };
   static const struct {
     int rows, entries, longest, filled, levels, kernel, lanes;
   } fitted[] = {
-    {1000,  3000,  64,   0,     2,     RECBLOCK_LEVEL,       0 },
-    {1000,  3000,  65,   0,     2,     RECBLOCK_SYNCFREE,    4 },
-    {1000,  500,   1,    0,     3,     RECBLOCK_SYNCFREE,    1 },
-    {1000,  1001,  65,   0,     3,     RECBLOCK_SYNCFREE,    4 },
-    {1000,  500,   2000, 0,     3,     RECBLOCK_SYNCFREE,    32},
-    {30000, 29999, 1,    0,     30000, RECBLOCK_SYNCFREE,    1 },
-    {9000,  90000, 32,   9000,  0,     RECBLOCK_SCALAR_CSR,  0 },
-    {9000,  90000, 32,   8999,  0,     RECBLOCK_SCALAR_DCSR, 0 },
-    {9000,  90000, 33,   9000,  0,     RECBLOCK_VECTOR_CSR,  0 },
-    {9000,  90000, 32,   8447,  0,     RECBLOCK_VECTOR_DCSR, 0 },
+    {1000, 3000, 64, 0, 2, RECBLOCK_LEVEL, 0},          {1000, 3000, 65, 0, 2, RECBLOCK_SYNCFREE, 4},
+    {1000, 500, 1, 0, 3, RECBLOCK_SYNCFREE, 1},         {1000, 1001, 65, 0, 3, RECBLOCK_SYNCFREE, 4},
+    {1000, 500, 2000, 0, 3, RECBLOCK_SYNCFREE, 32},     {30000, 29999, 1, 0, 30000, RECBLOCK_SYNCFREE, 1},
+    {9000, 90000, 32, 9000, 0, RECBLOCK_SCALAR_CSR, 0}, {9000, 90000, 32, 8999, 0, RECBLOCK_SCALAR_DCSR, 0},
+    {9000, 90000, 33, 9000, 0, RECBLOCK_VECTOR_CSR, 0}, {9000, 90000, 32, 8447, 0, RECBLOCK_VECTOR_DCSR, 0},
   };
   static const struct {
     int fitted, rows, levels, multiprocessors, depth;
   } depth[] = {
-    {0, 100,        1,   36, 1 },
-    {0, 368639,     9,   36, 1 },
-    {0, 368640,     9,   36, 2 },
-    {0, 2000000,    9,   36, 4 },
-    {0, 2000000000, 9,   1,  12},
-    {1, 2000000,    200, 1,  0 },
-    {1, 2000000,    201, 1,  1 },
+    {0, 100, 1, 36, 1},        {0, 368639, 9, 36, 1},   {0, 368640, 9, 36, 2},   {0, 2000000, 9, 36, 4},
+    {0, 2000000000, 9, 1, 12}, {1, 2000000, 200, 1, 0}, {1, 2000000, 201, 1, 1},
   };
-  const TrsvRecblockSettings paper = {RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE}, own = {RECBLOCK_RECURSIVE, -1, RECBLOCK_FITTED, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
+  const TrsvRecblockSettings paper = {RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE},
+                             own   = {RECBLOCK_RECURSIVE, -1, RECBLOCK_FITTED, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
 
   Begin("the trees of recblock have the paper's thresholds");
   for (size_t i = 0; i < sizeof(triangle) / sizeof(triangle[0]); i++)
@@ -208,18 +207,22 @@ static void Trees(void)
       TrsvRecblockPart b = {.rows = triangle[i].rows, .entries = triangle[i].entries, .levels = triangle[i].levels};
 
       TrsvRecblockChooseTriangle(&paper, 1, has, &b);
-      Expect(b.kernel == (has || triangle[i].kernel != RECBLOCK_CUSPARSE ? triangle[i].kernel : RECBLOCK_SYNCFREE), "triangle %d: kernel %d", (int)i, b.kernel);
-      Expect(b.lanes == 32 && b.entries == triangle[i].entries + (b.kernel == RECBLOCK_CUSPARSE ? b.rows : 0), "triangle %d: %d lanes, %d entries", (int)i, b.lanes, b.entries);
+      Expect(b.kernel == (has || triangle[i].kernel != RECBLOCK_CUSPARSE ? triangle[i].kernel : RECBLOCK_SYNCFREE),
+             "triangle %d: kernel %d", (int)i, b.kernel);
+      Expect(b.lanes == 32 && b.entries == triangle[i].entries + (b.kernel == RECBLOCK_CUSPARSE ? b.rows : 0),
+             "triangle %d: %d lanes, %d entries", (int)i, b.lanes, b.entries);
     }
   for (size_t i = 0; i < sizeof(square) / sizeof(square[0]); i++) {
     TrsvRecblockPart b = {.square = 1, .rows = square[i].rows, .entries = square[i].entries};
 
     TrsvRecblockChooseSquare(&paper, square[i].filled, &b);
-    Expect(b.kernel == square[i].kernel && b.count == (TrsvRecblockIsDcsr(&b) ? square[i].filled : b.rows), "square %d: kernel %d, %d rows", (int)i, b.kernel, b.count);
+    Expect(b.kernel == square[i].kernel && b.count == (TrsvRecblockIsDcsr(&b) ? square[i].filled : b.rows),
+           "square %d: kernel %d, %d rows", (int)i, b.kernel, b.count);
   }
   /* the authors' code on a Titan RTX, whose 4,608 cores are 36 multiprocessors of 128 */
   for (size_t i = 0; i < sizeof(depth) / sizeof(depth[0]); i++) {
-    const int got = TrsvRecblockDepth(depth[i].fitted ? &own : &paper, depth[i].rows, depth[i].levels, depth[i].multiprocessors);
+    const int got =
+      TrsvRecblockDepth(depth[i].fitted ? &own : &paper, depth[i].rows, depth[i].levels, depth[i].multiprocessors);
 
     Expect(got == depth[i].depth, "depth %d of %d rows, %d level sets", got, depth[i].rows, depth[i].levels);
   }
@@ -227,11 +230,16 @@ static void Trees(void)
 
   Begin("the trees of recblock have thresholds of their own");
   for (size_t i = 0; i < sizeof(fitted) / sizeof(fitted[0]); i++) {
-    TrsvRecblockPart b = {.square = fitted[i].filled > 0, .rows = fitted[i].rows, .entries = fitted[i].entries, .longest = fitted[i].longest, .levels = fitted[i].levels};
+    TrsvRecblockPart b = {.square  = fitted[i].filled > 0,
+                          .rows    = fitted[i].rows,
+                          .entries = fitted[i].entries,
+                          .longest = fitted[i].longest,
+                          .levels  = fitted[i].levels};
 
     if (b.square) TrsvRecblockChooseSquare(&own, fitted[i].filled, &b);
     else TrsvRecblockChooseTriangle(&own, 1, 1, &b);
-    Expect(b.kernel == fitted[i].kernel && (!fitted[i].lanes || b.lanes == fitted[i].lanes), "block %d: kernel %d, %d lanes", (int)i, b.kernel, b.lanes);
+    Expect(b.kernel == fitted[i].kernel && (!fitted[i].lanes || b.lanes == fitted[i].lanes),
+           "block %d: kernel %d, %d lanes", (int)i, b.kernel, b.lanes);
   }
   End();
 }
@@ -239,10 +247,18 @@ static void Trees(void)
 /* What describe prints can be given, and gives the same. */
 static void Words(void)
 {
-  static const char *const given[] = {NULL, "", "depth=3", "type=column depth=12", "type=row depth=0 triangle=cusparse", "thresholds=fitted", "type=recursive depth=2 thresholds=fitted triangle=cusparse square=vector-dcsr"};
-  static const char *const bad[][2] = {{"depth=13", "from 0 to 12"}, {"depth=-1", "from 0 to 12"}, {"type=diagonal", "recursive"}, {"triangle=parallel", "syncfree"}, {"square=csr", "vector-dcsr"}, {"leaf=level", "type, depth"}};
-  const TrsvAlgorithm     *a = TrsvAlgorithmFind("recblock");
-  Triangle                 T = MakeTriangle(GRID_2D, 196, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  static const char *const given[]  = {NULL,
+                                       "",
+                                       "depth=3",
+                                       "type=column depth=12",
+                                       "type=row depth=0 triangle=cusparse",
+                                       "thresholds=fitted",
+                                       "type=recursive depth=2 thresholds=fitted triangle=cusparse square=vector-dcsr"};
+  static const char *const bad[][2] = {{"depth=13", "from 0 to 12"},   {"depth=-1", "from 0 to 12"},
+                                       {"type=diagonal", "recursive"}, {"triangle=parallel", "syncfree"},
+                                       {"square=csr", "vector-dcsr"},  {"leaf=level", "type, depth"}};
+  const TrsvAlgorithm     *a        = TrsvAlgorithmFind("recblock");
+  Triangle                 T        = MakeTriangle(GRID_2D, 196, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
 
   Begin("settings of recblock in words");
   for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
@@ -273,8 +289,11 @@ static void Refusal(int rows, const char *settings, const char *why, const char 
   T = MakeTriangle(CHAIN, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], TrsvAlgorithmFind("recblock"), &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
-  Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") && strstr(TrsvErrorMessage(), instead), "the message is '%s'", TrsvErrorMessage());
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], TrsvAlgorithmFind("recblock"), &plan),
+              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
+  Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") &&
+           strstr(TrsvErrorMessage(), instead),
+         "the message is '%s'", TrsvErrorMessage());
   plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("recblock"), instead);
   TrsvPlanDestroy(&plan);
   TrsvAnalysisDestroy(&analysis);

@@ -5,10 +5,14 @@
 #include <complex.h>
 #include "check.h"
 
-static double complex At(const void *a, TrsvPrecision p, int i) { return CMPLX(Get(a, p, 2 * i), Get(a, p, 2 * i + 1)); }
+static double complex At(const void *a, TrsvPrecision p, int i)
+{
+  return CMPLX(Get(a, p, 2 * i), Get(a, p, 2 * i + 1));
+}
 
 /* Are the residuals of T x = b, or of its transpose, rounding? */
-static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *values, const void *b, const void *x, const char *where)
+static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *values, const void *b, const void *x,
+                           const char *where)
 {
   const TrsvPrecision p     = T->precision;
   double complex     *r     = calloc((size_t)T->rows + 1, sizeof(*r));
@@ -27,19 +31,20 @@ static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *valu
     }
   }
   for (int i = 0; i < T->rows; i++)
-    Expect(cabs(r[i]) <= (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-14) * scale[i], "%s: the residual of row %d is %g of %g", where, i, cabs(r[i]), scale[i]);
+    Expect(cabs(r[i]) <= (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-14) * scale[i],
+           "%s: the residual of row %d is %g of %g", where, i, cabs(r[i]), scale[i]);
   free(r);
   free(scale);
 }
 
 static void Serial(TrsvPrecision p, Shape shape, int variant)
 {
-  const int   transposed = variant >> 2;
-  Triangle    T = MakeTriangle(shape, 100, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), p, 3);
-  void       *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6), *x;
-  TrsvMatrix  A      = T.view;
-  int        *made   = NULL;
-  const int  *source = NULL;
+  const int  transposed = variant >> 2;
+  Triangle   T          = MakeTriangle(shape, 100, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), p, 3);
+  void      *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6), *x;
+  TrsvMatrix A      = T.view;
+  int       *made   = NULL;
+  const int *source = NULL;
 
   if (transposed) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
   x = Reference(&A, source, T.offsets[100], values, b);
@@ -54,22 +59,25 @@ static void Serial(TrsvPrecision p, Shape shape, int variant)
 /* The reciprocals of diagonals whose squared magnitudes overflow or vanish. */
 static void Extremes(TrsvPrecision p)
 {
-  static const double factor[] = {1, 1e-30, 1e30, 1e-300, 1e300};
+  static const double factor[]  = {1, 1e-30, 1e30, 1e-300, 1e300};
   const int           offsets[] = {0, 1};
   const int           columns[] = {0};
-  Triangle            T = MakeFrom(1, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, p);
+  Triangle            T         = MakeFrom(1, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, p);
 
   for (int k = 0; k < (TrsvRealPrecision(p) == TRSV_FLOAT ? 3 : 5); k++)
     for (int n = 0; n < 8; n++) {
-      const double re = (n & 1 ? -3 : 3) * (n & 4 ? 4. / 3 : 1) * factor[k], im = (n & 2 ? -4 : 4) * (n & 4 ? .75 : 1) * factor[k];
-      void        *d = MakeArray(p, 1), *b = MakeArray(p, 1), *x;
+      const double re = (n & 1 ? -3 : 3) * (n & 4 ? 4. / 3 : 1) * factor[k],
+                   im = (n & 2 ? -4 : 4) * (n & 4 ? .75 : 1) * factor[k];
+      void *d = MakeArray(p, 1), *b = MakeArray(p, 1), *x;
 
       Set(d, p, 0, re), Set(d, p, 1, im), Set(b, p, 0, 1);
       x = Reference(&T.view, NULL, 1, d, b);
       if (x) {
-        const double complex quotient = At(x, p, 0), right = CMPLX(re / factor[k] / 25, -im / factor[k] / 25) / factor[k];
+        const double complex quotient = At(x, p, 0),
+                             right    = CMPLX(re / factor[k] / 25, -im / factor[k] / 25) / factor[k];
 
-        Expect(cabs(quotient - right) <= 1e-6 * cabs(right), "1 / (%g + %g i) is %g + %g i", re, im, creal(quotient), cimag(quotient));
+        Expect(cabs(quotient - right) <= 1e-6 * cabs(right), "1 / (%g + %g i) is %g + %g i", re, im, creal(quotient),
+               cimag(quotient));
       }
       free(d);
       free(b);
@@ -85,14 +93,18 @@ static void Solves(const TrsvAlgorithm *a, TrsvPrecision p)
   static const int variants[] = {0, 3, 5, 6};
 
   for (int v = 0; v < (Reduced() ? 2 : 4); v++) {
-    const int           transposed = variants[v] >> 2;
-    const TrsvTriangle  triangle   = variants[v] & 1 ? TRSV_UPPER : TRSV_LOWER;
-    const TrsvDiagonal  diagonal   = v & 1 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
+    const int          transposed = variants[v] >> 2;
+    const TrsvTriangle triangle   = variants[v] & 1 ? TRSV_UPPER : TRSV_LOWER;
+    const TrsvDiagonal diagonal   = v & 1 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
 
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
       if (!Reduced() || sizes[s] < 100) CheckSolves(RANDOM, sizes[s], a, transposed, triangle, diagonal, p, 2);
     for (int shape = DIAGONAL; shape < SHAPES; shape++)
-      CheckSolves((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : 121, a, transposed, triangle, diagonal, p, 2);
+      CheckSolves((Shape)shape,
+                  shape == DENSE     ? 70
+                  : shape == GRID_3D ? 216
+                                     : 121,
+                  a, transposed, triangle, diagonal, p, 2);
   }
 }
 
@@ -100,11 +112,13 @@ static void Schedules(const TrsvAlgorithm *a, TrsvPrecision p)
 {
   static const Shape shapes[] = {RANDOM, CHAIN, GRID_2D};
 
-  for (int s = 0; s < 3; s++) CheckSolves(shapes[s], 100, a, s & 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, ScheduleCount(4, 32));
+  for (int s = 0; s < 3; s++)
+    CheckSolves(shapes[s], 100, a, s & 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, ScheduleCount(4, 32));
 }
 
 /* The serial solution with T or its transpose, whose row i is row b_index[i] of b, and goes to row x_index[i]. */
-static void *Placed(const Triangle *T, int transposed, const int *b_index, const int *x_index, const void *values, const void *b)
+static void *Placed(const Triangle *T, int transposed, const int *b_index, const int *x_index, const void *values,
+                    const void *b)
 {
   const TrsvPrecision p    = T->view.precision;
   const int           rows = T->view.rows;
@@ -115,9 +129,11 @@ static void *Placed(const Triangle *T, int transposed, const int *b_index, const
   const int          *source = NULL;
 
   if (transposed) ExpectError(TrsvTranspose(&T->view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
-  for (int i = 0; i < rows; i++) memcpy(own + size * (size_t)i, (const char *)b + size * (size_t)(b_index ? b_index[i] : i), size);
+  for (int i = 0; i < rows; i++)
+    memcpy(own + size * (size_t)i, (const char *)b + size * (size_t)(b_index ? b_index[i] : i), size);
   solved = Reference(&A, source, T->offsets[rows], values, own);
-  for (int i = 0; solved && i < rows; i++) memcpy(x + size * (size_t)(x_index ? x_index[i] : i), solved + size * (size_t)i, size);
+  for (int i = 0; solved && i < rows; i++)
+    memcpy(x + size * (size_t)(x_index ? x_index[i] : i), solved + size * (size_t)i, size);
   free(made);
   free(own);
   free(solved);
@@ -129,16 +145,26 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int or
 {
   const int rows = 120;
   Random    r    = seed;
-  Triangle  L = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, p, seed), U = MakeTriangle(GRID_2D, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, p, seed);
-  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeVector(p, rows, seed), *x = MakeArray(p, rows), *kept = MakeArray(p, rows);
+  Triangle  L    = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, p, seed),
+           U     = MakeTriangle(GRID_2D, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, p, seed);
+  void *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeVector(p, rows, seed),
+       *x = MakeArray(p, rows), *kept = MakeArray(p, rows);
   int       row[120], column[120];
   TrsvPair *pair;
 
   Shuffle(&r, rows, row);
   Shuffle(&r, rows, column);
-  const int *const first = !ordered ? NULL : transposed ? column : row, *const last = !ordered ? NULL : transposed ? row : column;
-  void *const y = Placed(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b), *const reference = Placed(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
-  if (ExpectError(TrsvPairCreate(&L.view, &U.view, ordered ? row : NULL, ordered ? column : NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate"))
+  const int *const        first     = !ordered   ? NULL
+                                    : transposed ? column
+                                                 : row,
+                   *const last      = !ordered   ? NULL
+                                    : transposed ? row
+                                                 : column;
+  void *const             y         = Placed(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b),
+              *const      reference = Placed(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
+  if (ExpectError(TrsvPairCreate(&L.view, &U.view, ordered ? row : NULL, ordered ? column : NULL, transposed,
+                                 TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+                  TRSV_SUCCESS, "TrsvPairCreate"))
     ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   for (unsigned s = 0; pair && s < 4; s++) {
     SimtSchedule(seed + s);
@@ -167,14 +193,16 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int or
 /* The backward error of a solution is rounding; that of one with another imaginary part is not. */
 static void Errors(TrsvPrecision p)
 {
-  Triangle  T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, 3);
-  void     *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6), *x = Reference(&T.view, NULL, T.offsets[100], values, b);
-  double    error;
+  Triangle T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, 3);
+  void    *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6),
+       *x = Reference(&T.view, NULL, T.offsets[100], values, b);
+  double error;
 
   for (int wrong = 0; x && wrong < 2; wrong++) {
     if (wrong) Set(x, p, 101, 1.1 * Get(x, p, 101) + 0.1);
     ExpectError(TrsvDeviceError(&T.view, NULL, values, b, x, &error, NULL), TRSV_SUCCESS, "TrsvDeviceError");
-    Expect(wrong ? error > 1e-3 : error < (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-6 : 1e-15), "the error of %s solution is %g", wrong ? "another" : "the", error);
+    Expect(wrong ? error > 1e-3 : error < (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-6 : 1e-15),
+           "the error of %s solution is %g", wrong ? "another" : "the", error);
   }
   free(values);
   free(b);
@@ -194,8 +222,10 @@ static void Refusals(TrsvPrecision p)
       TrsvPlan *plan;
 
       if (TrsvAlgorithmRuns(a, p)) continue;
-      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[100], a, &plan), TRSV_ERR_UNSUPPORTED, TrsvAlgorithmName(a));
-      Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(a)) && strstr(TrsvErrorMessage(), "complex"), "%s: the message is '%s'", TrsvAlgorithmName(a), TrsvErrorMessage());
+      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[100], a, &plan), TRSV_ERR_UNSUPPORTED,
+                  TrsvAlgorithmName(a));
+      Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(a)) && strstr(TrsvErrorMessage(), "complex"),
+             "%s: the message is '%s'", TrsvAlgorithmName(a), TrsvErrorMessage());
     }
     for (int s = TRSV_SELECT_MODEL; s <= TRSV_SELECT_GRANULARITY; s++) {
       a = TrsvSelect(&analysis->statistics, TRSV_DEVICE, p, (TrsvSelection)s).algorithm;

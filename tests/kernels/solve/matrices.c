@@ -1,7 +1,7 @@
 /*
-   Real patterns: the matrices in the folder that SPTRSV_MATRICES names, as its INDEX.tsv lists them. Lower and upper triangle with a
-   full diagonal and seeded values: level sets and longest row against the index, serial against its own residual, and the device
-   algorithms against serial where the executor is quick enough.
+   Real patterns: the matrices in the folder that SPTRSV_MATRICES names, as its INDEX.tsv lists them. Lower and upper
+   triangle with a full diagonal and seeded values: level sets and longest row against the index, serial against its own
+   residual, and the device algorithms against serial where the executor is quick enough.
 */
 #include "check.h"
 #include "market.h"
@@ -79,8 +79,9 @@ static double Residual(const TrsvMatrix *T, const double *values, const double *
 
 static void Solves(const TrsvMatrix *T, unsigned seed)
 {
-  const int            n      = T->offsets[T->rows];
-  void                *values = MakeValues(T, seed), *b = MakeVector(T->precision, T->rows, seed), *x = MakeArray(T->precision, T->rows), *reference = Reference(T, NULL, n, values, b);
+  const int n      = T->offsets[T->rows];
+  void     *values = MakeValues(T, seed), *b = MakeVector(T->precision, T->rows, seed),
+       *x = MakeArray(T->precision, T->rows), *reference = Reference(T, NULL, n, values, b);
   const TrsvAlgorithm *a;
 
   if (reference) {
@@ -110,14 +111,17 @@ static void Solves(const TrsvMatrix *T, unsigned seed)
 static void One(const Pattern *p, const Entry *e, unsigned seed)
 {
   for (int t = 0; t < 2; t++) {
-    Triangle      T = MakeFrom(p->rows, p->offsets, p->columns, t ? TRSV_UPPER : TRSV_LOWER, t ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, TRSV_DOUBLE);
+    Triangle      T      = MakeFrom(p->rows, p->offsets, p->columns, t ? TRSV_UPPER : TRSV_LOWER,
+                          t ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, TRSV_DOUBLE);
     const int     levels = t ? e->upper : e->lower;
     TrsvAnalysis *a;
 
     if (ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) {
-      Expect(!levels || a->statistics.levels == levels, "%s: %d level sets, %d in the index", t ? "upper" : "lower", a->statistics.levels, levels);
+      Expect(!levels || a->statistics.levels == levels, "%s: %d level sets, %d in the index", t ? "upper" : "lower",
+             a->statistics.levels, levels);
       /* the index counts a diagonal only where there is one */
-      Expect(t || !e->row_max || a->statistics.row_max == e->row_max || a->statistics.row_max == e->row_max + 1, "longest row of %d entries, %d in the index", a->statistics.row_max, e->row_max);
+      Expect(t || !e->row_max || a->statistics.row_max == e->row_max || a->statistics.row_max == e->row_max + 1,
+             "longest row of %d entries, %d in the index", a->statistics.row_max, e->row_max);
       Expect(isfinite(a->statistics.granularity), "parallel granularity of %g", a->statistics.granularity);
       TrsvAnalysisDestroy(&a);
       Solves(&T.view, seed);

@@ -1,14 +1,17 @@
 /*
-   What the predictions choose on an H200, for statistics of triangles of which one algorithm is measured, and predicted, to be the
-   fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): deep and narrow, deep, wide, shallow ones; orders by colors, in which chunk once
-   was taken where it takes twice the time; all rows on the same few, where sell once was that takes five times the time; rows whose chain passes no
-   neighbors, where inverted blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time, or sell.
+   What the predictions choose on an H200, for statistics of triangles of which one algorithm is measured, and
+   predicted, to be the fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): deep and narrow, deep,
+   wide, shallow ones; orders by colors, in which chunk once was taken where it takes twice the time; all rows on the
+   same few, where sell once was that takes five times the time; rows whose chain passes no neighbors, where inverted
+   blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time,
+   or sell.
 */
 #include "check.h"
 #include "solve/model/model.h"
 #include "solve/rows/level_csr.h"
 
-/* What an algorithm is predicted to take, where terms of the prediction make most of it that no choice above hangs on */
+/* What an algorithm is predicted to take, where terms of the prediction make most of it that no choice above hangs on
+ */
 static void Predicted(const char *name, const char *where, const TrsvStatistics *s, double least, double most)
 {
   const double ms = 1e3 * TrsvPredict(FindTested(name), s, TRSV_DOUBLE);
@@ -21,9 +24,12 @@ static void Predicted(const char *name, const char *where, const TrsvStatistics 
 static void Times(void)
 {
   /* 8 x 8 x 4000: level sets lie in one chunk or two, which have all the work of the time */
-  static const TrsvStatistics duct   = {256000, 959936, 3.74975, 0.1191, 4, 4014, 64, 63.7768, 25.9, 64, 63.98, 496.8, 0, 0.875, 0.4967, 0};
-  static const TrsvStatistics points = {1728000, 23805356, 13.7762, 0.0842803, 14, 834, 3600, 2071.94, 9975.7, 14521, 14400, 611937, 0, 0.991667, 0.35, 0};
-  static const TrsvStatistics chance = {512000, 6996636, 13.6653, 0.565034, 27, 56, 19606, 9142.86, 170683, 511878, 237015, 88258.1, 0, 5.07812e-05, 0.5, 0};
+  static const TrsvStatistics duct   = {256000, 959936, 3.74975, 0.1191, 4, 4014,  64,     63.7768,
+                                        25.9,   64,     63.98,   496.8,  0, 0.875, 0.4967, 0};
+  static const TrsvStatistics points = {1728000, 23805356, 13.7762, 0.0842803, 14, 834,      3600, 2071.94,
+                                        9975.7,  14521,    14400,   611937,    0,  0.991667, 0.35, 0};
+  static const TrsvStatistics chance = {512000, 6996636, 13.6653, 0.565034, 27, 56,          19606, 9142.86,
+                                        170683, 511878,  237015,  88258.1,  0,  5.07812e-05, 0.5,   0};
 
   Predicted("chunk", "8 x 8 x 4000: measured 0.53 ms", &duct, 0.28, 0.8);
   Predicted("chunk", "27 points on 120^3: measured 0.253 ms", &points, 0.2, 0.32);
@@ -38,7 +44,7 @@ static void OnDevices(const char *triangle, const TrsvStatistics *s)
 {
   static const struct {
     int old, shared;
-  } devices[] = {{0, 0}, {1, 163 << 10}, {1, 99 << 10}, {0, 99 << 10}, {1, 98 << 10}};
+  } devices[]   = {{0, 0}, {1, 163 << 10}, {1, 99 << 10}, {0, 99 << 10}, {1, 98 << 10}};
   double before = 0;
 
   for (size_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
@@ -68,11 +74,11 @@ static void OnDevices(const char *triangle, const TrsvStatistics *s)
 static void Planes(void)
 {
   /* 7 points on 64^3 */
-  static const TrsvStatistics grid = {262144, 1036288, 3.95313,  0.0543, 4, 190, 3072,   1379.7,
+  static const TrsvStatistics grid = {262144, 1036288, 3.95313,  0.0543, 4, 190,      3072,   1379.7,
                                       1387,   4096,    4032.985, 164058, 0, 0.984375, 0.7146, 0};
   const double                with = TrsvPredict(TrsvAlgorithmFind("chunk"), &grid, TRSV_DOUBLE);
 
-  SimtSettings.old = 1;
+  SimtSettings.old     = 1;
   const double without = TrsvPredict(TrsvAlgorithmFind("chunk"), &grid, TRSV_DOUBLE);
   SimtDefaults();
   Expect(without > 1.2 * with, "%g s without clusters, %g s with", without, with);
@@ -82,23 +88,26 @@ static void Planes(void)
 static void Limits(void)
 {
   /* 7 points on 160^3: a plane does not fit into shared memory */
-  static const TrsvStatistics grid = {4096000, 16307200, 3.98125, 0.05, 4, 478, 19200, 8569, 8800, 25600, 25400, 5e5, 0, 0.99375, 0.7, 0};
+  static const TrsvStatistics grid = {4096000, 16307200, 3.98125, 0.05, 4, 478,     19200, 8569,
+                                      8800,    25600,    25400,   5e5,  0, 0.99375, 0.7,   0};
   TrsvStatistics              wide = grid, chains = grid;
   TrsvChunkSettings           choice[CHUNK_CHOICES];
   double                      time[CHUNK_CHOICES];
-  int                         smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, (TrsvDeviceLimits){1, TRSV_H200_SHARED}, choice, time);
+  int smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, (TrsvDeviceLimits){1, TRSV_H200_SHARED}, choice, time);
 
   Begin("limits of what is predicted");
   for (int i = 0; i < choices; i++) {
     smaller += choice[i].chunks == 4096000 / 20000 + 1;
-    for (int k = 0; k < i; k++) Expect(memcmp(&choice[i], &choice[k], sizeof(choice[i])), "choices %d and %d are the same", k, i);
+    for (int k = 0; k < i; k++)
+      Expect(memcmp(&choice[i], &choice[k], sizeof(choice[i])), "choices %d and %d are the same", k, i);
   }
   Expect(smaller, "no chunks smaller than planes that do not fit");
   wide.level_mean = 1.01 * TrsvModel.recompute_wide;
   Expect(isinf(TrsvModelRecompute(&wide, TRSV_DOUBLE)), "the widest level sets are recomputed");
   chains.levels         = 1000;
   chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole one */
-  Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop, "level sets of slices of chains that do not fit");
+  Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop,
+         "level sets of slices of chains that do not fit");
   End();
 }
 
@@ -126,24 +135,66 @@ void TestSelect(void)
     const char    *triangle, *fastest;
     TrsvStatistics statistics;
   } cases[] = {
-    {"Dubcova1, lower",                      "chunk, inverted", {16129, 134569, 8.343, 0.3206, 12, 706, 742, 22.8456, 5079.69, 16052, 7460.31, 5832.17, 0, 0.433071, 0.167, 0}          },
-    {"slam_city10000, lower",                "chunk, inverted", {19998, 102726, 5.137, 0.3524, 7, 9999, 2, 2, 3314.95, 18961, 4544.01, 1, 0, 0.49995, -0.3689, 0}                       },
-    {"luxembourg_osm, lower",                "chunk, inverted", {114599, 234265, 2.044, 0.1624, 5, 427, 4416, 268.382, 3180.34, 111306, 3227.71, 91805.8, 0, 0.890357, 0.8801, 0}       },
-    {"wave, lower",                          "chunk",     {156317, 1215648, 7.777, 0.4322, 42, 1007, 12636, 155.23, 4743.55, 100454, 8275.11, 61945.6, 0, 0.612569, 0.3878, 0}    },
-    {"boyd2_kkt, lower",                     "sell",      {466316, 1076622, 2.309, 11.38, 10993, 2, 279785, 233158, 264079, 373055, 130572, 193986, 0, 0, 1.158, 0.307}           },
-    {"cs4, lower",                           "thread, recomputing", {22499, 66357, 2.949, 0.4391, 5, 25, 3995, 899.96, 4734.82, 22423, 5877.47, 13172.5, 0, 0.124272, 0.7902, 0}            },
-    {"delaunay_n15 in multicolor, lower",           "thread, recomputing", {32768, 131042, 3.999, 0.496, 16, 32, 4419, 1024, 8680.93, 32631, 12059.3, 2413.6, 0, 0, 0.6928, 0}                     },
-    {"delaunay_n15 in multicolor, upper",           "thread, recomputing", {32768, 131042, 3.999, 0.4894, 14, 32, 2187, 1024, 8680.93, 32631, 8599.09, 18547.4, 0, 0, 0.6928, 0}                   },
-    {"luxembourg_osm in multicolor, upper",         "thread, recomputing", {114599, 234265, 2.044, 0.2299, 6, 32, 8635, 3581.22, 6408.29, 113103, 6022.51, 65106.4, 0, 0, 1.045, 0}                },
-    {"slam_ais2klinik in multicolor, lower",        "thread, recomputing", {30228, 97128, 3.213, 0.2876, 19, 32, 998, 944.625, 1795.46, 28821, 1656.18, 777.846, 0, 3.30819e-05, 0.7608, 0}        },
-    {"finance256 in multicolor, upper",             "thread, recomputing", {37376, 167936, 4.493, 1.111, 39, 32, 4165, 1168, 13820.2, 36850, 9417.49, 21295.7, 0, 0, 0.6665, 0}                    },
-    {"G3_circuit in multicolor, lower",             "sell",      {1585478, 4623152, 2.916, 0.2939, 6, 32, 167224, 49546.2, 148171, 1564349, 220510, 182324, 0, 0, 0.9956, 0}             },
-    {"vsp_model1_crew1_cr42_south31, lower", "chunk",     {45101, 235077, 5.212, 0.5649, 181, 42, 7050, 1073.83, 12416.5, 45046, 15363.8, 24180.2, 0, 0.000753864, 0.6211, 0.3774}},
-    {"20 full columns, lower",               "chunk",     {100000, 2185313, 21.85, 0.02059, 22, 14, 14284, 7142.86, 47944.9, 99999, 49999.5, 79965, 0, 0.85714, 0.4572, 0.9601}   },
-    {"27 points on 120^3, lower",            "chunk",     {1728000, 23805356, 13.7762, 0.0842803, 14, 834, 3600, 2071.94, 9975.7, 14521, 14400, 611937, 0, 0.991667, 0.35, 0}   },
-    {"27 points on 80^3 by chance, lower",   "thread",    {512000, 6996636, 13.6653, 0.565034, 27, 56, 19606, 9142.86, 170683, 511878, 237015, 88258.1, 0, 5.07812e-05, 0.5, 0}  },
-    {"R-MAT 2^21, upper",                    "chunk",     {2097152, 33868172, 16.1496, 14.6125, 103065, 1619, 1355070, 1295.34, 586575, 2095990, 315707, 1159730, 0, 0.000266552, 0.3, 0} },
-    {"25 of 1,000 rows before, lower",       "chunk",     {50000, 1273774, 25.48, 0.07762, 26, 2468, 35, 20.2593, 498.773, 1000, 952.705, 121.616, 0, 0.0255, -0.03027, 0}        },
+    {"Dubcova1, lower",
+     "chunk, inverted",
+     {16129, 134569, 8.343, 0.3206, 12, 706, 742, 22.8456, 5079.69, 16052, 7460.31, 5832.17, 0, 0.433071, 0.167, 0}},
+    {"slam_city10000, lower",
+     "chunk, inverted",
+     {19998, 102726, 5.137, 0.3524, 7, 9999, 2, 2, 3314.95, 18961, 4544.01, 1, 0, 0.49995, -0.3689, 0}},
+    {"luxembourg_osm, lower",
+     "chunk, inverted",
+     {114599, 234265, 2.044, 0.1624, 5, 427, 4416, 268.382, 3180.34, 111306, 3227.71, 91805.8, 0, 0.890357, 0.8801, 0}},
+    {"wave, lower",
+     "chunk",
+     {156317, 1215648, 7.777, 0.4322, 42, 1007, 12636, 155.23, 4743.55, 100454, 8275.11, 61945.6, 0, 0.612569, 0.3878,
+      0}},
+    {"boyd2_kkt, lower",
+     "sell",
+     {466316, 1076622, 2.309, 11.38, 10993, 2, 279785, 233158, 264079, 373055, 130572, 193986, 0, 0, 1.158, 0.307}},
+    {"cs4, lower",
+     "thread, recomputing",
+     {22499, 66357, 2.949, 0.4391, 5, 25, 3995, 899.96, 4734.82, 22423, 5877.47, 13172.5, 0, 0.124272, 0.7902, 0}},
+    {"delaunay_n15 in multicolor, lower",
+     "thread, recomputing",
+     {32768, 131042, 3.999, 0.496, 16, 32, 4419, 1024, 8680.93, 32631, 12059.3, 2413.6, 0, 0, 0.6928, 0}},
+    {"delaunay_n15 in multicolor, upper",
+     "thread, recomputing",
+     {32768, 131042, 3.999, 0.4894, 14, 32, 2187, 1024, 8680.93, 32631, 8599.09, 18547.4, 0, 0, 0.6928, 0}},
+    {"luxembourg_osm in multicolor, upper",
+     "thread, recomputing",
+     {114599, 234265, 2.044, 0.2299, 6, 32, 8635, 3581.22, 6408.29, 113103, 6022.51, 65106.4, 0, 0, 1.045, 0}},
+    {"slam_ais2klinik in multicolor, lower",
+     "thread, recomputing",
+     {30228, 97128, 3.213, 0.2876, 19, 32, 998, 944.625, 1795.46, 28821, 1656.18, 777.846, 0, 3.30819e-05, 0.7608, 0}},
+    {"finance256 in multicolor, upper",
+     "thread, recomputing",
+     {37376, 167936, 4.493, 1.111, 39, 32, 4165, 1168, 13820.2, 36850, 9417.49, 21295.7, 0, 0, 0.6665, 0}},
+    {"G3_circuit in multicolor, lower",
+     "sell",
+     {1585478, 4623152, 2.916, 0.2939, 6, 32, 167224, 49546.2, 148171, 1564349, 220510, 182324, 0, 0, 0.9956, 0}},
+    {"vsp_model1_crew1_cr42_south31, lower",
+     "chunk",
+     {45101, 235077, 5.212, 0.5649, 181, 42, 7050, 1073.83, 12416.5, 45046, 15363.8, 24180.2, 0, 0.000753864, 0.6211,
+      0.3774}},
+    {"20 full columns, lower",
+     "chunk",
+     {100000, 2185313, 21.85, 0.02059, 22, 14, 14284, 7142.86, 47944.9, 99999, 49999.5, 79965, 0, 0.85714, 0.4572,
+      0.9601}},
+    {"27 points on 120^3, lower",
+     "chunk",
+     {1728000, 23805356, 13.7762, 0.0842803, 14, 834, 3600, 2071.94, 9975.7, 14521, 14400, 611937, 0, 0.991667, 0.35,
+      0}},
+    {"27 points on 80^3 by chance, lower",
+     "thread",
+     {512000, 6996636, 13.6653, 0.565034, 27, 56, 19606, 9142.86, 170683, 511878, 237015, 88258.1, 0, 5.07812e-05, 0.5,
+      0}},
+    {"R-MAT 2^21, upper",
+     "chunk",
+     {2097152, 33868172, 16.1496, 14.6125, 103065, 1619, 1355070, 1295.34, 586575, 2095990, 315707, 1159730, 0,
+      0.000266552, 0.3, 0}},
+    {"25 of 1,000 rows before, lower",
+     "chunk",
+     {50000, 1273774, 25.48, 0.07762, 26, 2468, 35, 20.2593, 498.773, 1000, 952.705, 121.616, 0, 0.0255, -0.03027, 0}},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -151,7 +202,8 @@ void TestSelect(void)
     const TrsvAlgorithm *chosen = choice.algorithm;
 
     Begin("what auto takes, %s", cases[c].triangle);
-    Expect(!strcmp(Plan(chosen, &cases[c].statistics), cases[c].fastest), "%s, not %s: %s", Plan(chosen, &cases[c].statistics), cases[c].fastest, choice.reason);
+    Expect(!strcmp(Plan(chosen, &cases[c].statistics), cases[c].fastest), "%s, not %s: %s",
+           Plan(chosen, &cases[c].statistics), cases[c].fastest, choice.reason);
     End();
   }
   Begin("what auto takes on devices without clusters, and with less shared memory");

@@ -18,29 +18,36 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
   TrsvPair *host;
 
   memset(s, 0, sizeof(*s));
-  s->L    = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, 3);
-  s->U    = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, 4);
-  s->l    = MakeValues(&s->L.view, 3);
-  s->u    = MakeValues(&s->U.view, 4);
-  s->b    = MakeVector(precision, rows, 5);
-  s->x    = MakeArray(precision, rows);
-  s->y    = MakeArray(precision, rows);
-  s->want = MakeArray(precision, rows);
+  s->L      = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, 3);
+  s->U      = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, 4);
+  s->l      = MakeValues(&s->L.view, 3);
+  s->u      = MakeValues(&s->U.view, 4);
+  s->b      = MakeVector(precision, rows, 5);
+  s->x      = MakeArray(precision, rows);
+  s->y      = MakeArray(precision, rows);
+  s->want   = MakeArray(precision, rows);
   s->row    = malloc(sizeof(int) * (size_t)rows);
   s->column = malloc(sizeof(int) * (size_t)rows);
   for (int i = 0; i < rows; i++) {
     s->row[i]    = rows - 1 - i;
     s->column[i] = (i + rows / 3) % rows;
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE,
+                                 NULL, NULL, NULL, &host),
+                  TRSV_SUCCESS, "TrsvPairCreate")) {
     ExpectError(TrsvPairSetValues(host, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-    ExpectError(TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL), TRSV_SUCCESS, "TrsvPairTune on a host");
+    ExpectError(
+      TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL),
+      TRSV_SUCCESS, "TrsvPairTune on a host");
     Expect(!host->forward.trial_count, "a host was tuned");
     (void)TrsvPairForward(host, s->b, s->y, NULL);
     (void)TrsvPairBackward(host, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, NULL, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE,
+                                 asked, asked, NULL, &s->pair),
+                  TRSV_SUCCESS, "TrsvPairCreate"))
+    ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
 
 static void CheckSolve(Setting *s, const char *where)
@@ -66,7 +73,11 @@ static void Free(Setting *s)
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
 }
 
-static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, asked, asked, seconds, NULL); }
+static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds)
+{
+  return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, asked, asked, seconds,
+                      NULL);
+}
 
 /* Nobody who was right is faster than the choice by more than the margin; the plan is the one that was chosen. */
 static void CheckMember(const TrsvPairMember *m, const char *where)
@@ -74,15 +85,21 @@ static void CheckMember(const TrsvPairMember *m, const char *where)
   const TrsvTrial *best = &m->trials[m->chosen];
   char             settings[TRSV_SETTINGS];
 
-  Expect(m->choice.algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm, "%s: the plan is not by what was chosen", where);
+  Expect(m->choice.algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm,
+         "%s: the plan is not by what was chosen", where);
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
-  Expect(!strcmp(settings, best->settings), "%s: the plan has settings '%s', chosen was '%s'", where, settings, best->settings);
+  Expect(!strcmp(settings, best->settings), "%s: the plan has settings '%s', chosen was '%s'", where, settings,
+         best->settings);
   for (int i = 0; i < m->trial_count; i++) {
     const TrsvTrial *t = &m->trials[i];
 
-    Expect(!t->wrong && t->seconds > 0 && t->error < 1e-4, "%s: %s %s: %g s, error %g", where, TrsvAlgorithmName(t->algorithm), t->settings, t->seconds, t->error);
-    Expect(best->seconds <= t->seconds / 0.97, "%s: %s takes %g s, %s takes %g", where, TrsvAlgorithmName(best->algorithm), best->seconds, TrsvAlgorithmName(t->algorithm), t->seconds);
-    for (int k = 0; k < i; k++) Expect(t->algorithm != m->trials[k].algorithm || strcmp(t->settings, m->trials[k].settings), "%s: %s %s was tried twice", where, TrsvAlgorithmName(t->algorithm), t->settings);
+    Expect(!t->wrong && t->seconds > 0 && t->error < 1e-4, "%s: %s %s: %g s, error %g", where,
+           TrsvAlgorithmName(t->algorithm), t->settings, t->seconds, t->error);
+    Expect(best->seconds <= t->seconds / 0.97, "%s: %s takes %g s, %s takes %g", where,
+           TrsvAlgorithmName(best->algorithm), best->seconds, TrsvAlgorithmName(t->algorithm), t->seconds);
+    for (int k = 0; k < i; k++)
+      Expect(t->algorithm != m->trials[k].algorithm || strcmp(t->settings, m->trials[k].settings),
+             "%s: %s %s was tried twice", where, TrsvAlgorithmName(t->algorithm), t->settings);
   }
 }
 
@@ -114,14 +131,15 @@ static void Choices(void)
 /* A device that cannot run chunk: it is neither taken nor tried. */
 static void Lacking(void)
 {
-  Setting                  s;
+  Setting s;
 
   Begin("tune tries nothing that cannot run");
   SimtSettings.shared = 98 << 10;
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by chunk, where that runs */
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trial_count > 1, "%d tries", s.pair->forward.trial_count);
-  for (int i = 0; i < s.pair->forward.trial_count; i++) Expect(s.pair->forward.trials[i].algorithm != TrsvAlgorithmFind("chunk"), "chunk was tried");
+  for (int i = 0; i < s.pair->forward.trial_count; i++)
+    Expect(s.pair->forward.trials[i].algorithm != TrsvAlgorithmFind("chunk"), "chunk was tried");
   CheckSolve(&s, "after tuning");
   Free(&s);
   SimtDefaults();
@@ -130,13 +148,15 @@ static void Lacking(void)
 
 static void Limits(void)
 {
-  const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk"), *ag = TrsvAlgorithmFind("ag");
-  Setting              s;
+  const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk"),
+                      *ag = TrsvAlgorithmFind("ag");
+  Setting s;
 
   Begin("tune without time keeps the model's choice");
   Make(&s, GRID_2D, 400, TRSV_DOUBLE, 0, NULL);
   ExpectError(Tune(&s, NULL, 0), TRSV_SUCCESS, "TrsvPairTune");
-  Expect(s.pair->forward.trial_count == 1 && s.pair->backward.trial_count == 1 && !s.pair->forward.chosen, "%d and %d tries", s.pair->forward.trial_count, s.pair->backward.trial_count);
+  Expect(s.pair->forward.trial_count == 1 && s.pair->backward.trial_count == 1 && !s.pair->forward.chosen,
+         "%d and %d tries", s.pair->forward.trial_count, s.pair->backward.trial_count);
   CheckSolve(&s, "after tuning");
   Free(&s);
   End();
@@ -147,8 +167,11 @@ static void Limits(void)
 
     Make(&s, GRID_3D, 1000, TRSV_DOUBLE, 0, asked);
     ExpectError(Tune(&s, asked, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-    for (int i = 0; i < s.pair->forward.trial_count; i++) Expect(s.pair->forward.trials[i].algorithm == asked, "%s was tried", TrsvAlgorithmName(s.pair->forward.trials[i].algorithm));
-    Expect(n ? s.pair->forward.trial_count > 1 : s.pair->forward.trial_count == 1, "%s: %d tries", TrsvAlgorithmName(asked), s.pair->forward.trial_count);
+    for (int i = 0; i < s.pair->forward.trial_count; i++)
+      Expect(s.pair->forward.trials[i].algorithm == asked, "%s was tried",
+             TrsvAlgorithmName(s.pair->forward.trials[i].algorithm));
+    Expect(n ? s.pair->forward.trial_count > 1 : s.pair->forward.trial_count == 1, "%s: %d tries",
+           TrsvAlgorithmName(asked), s.pair->forward.trial_count);
     CheckSolve(&s, "after tuning");
     Free(&s);
   }
@@ -190,18 +213,22 @@ static void Wrong(void)
 
   Begin("tune replaces a plan that is wrong");
   Make(&s, BAND, 100, TRSV_DOUBLE, 0, NULL);
-  for (int k = 0; k < s.L.offsets[100]; k++) Set(s.l, TRSV_DOUBLE, k, 0.5 * Get(s.l, TRSV_DOUBLE, k)); /* the plan has other values */
+  for (int k = 0; k < s.L.offsets[100]; k++)
+    Set(s.l, TRSV_DOUBLE, k, 0.5 * Get(s.l, TRSV_DOUBLE, k)); /* the plan has other values */
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-  Expect(s.pair->forward.trials[0].wrong && s.pair->forward.chosen > 0, "it is not noticed: error %g", s.pair->forward.trials[0].error);
+  Expect(s.pair->forward.trials[0].wrong && s.pair->forward.chosen > 0, "it is not noticed: error %g",
+         s.pair->forward.trials[0].error);
   Expect(!s.pair->backward.trials[0].wrong, "U's plan was right");
   Free(&s);
   End();
 
-  /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores every row */
+  /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores
+   * every row */
   Begin("tune rejects a candidate that is wrong");
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
   TrsvPlanDescribe(s.pair->forward.plan, line, sizeof(line));
-  Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("chunk") && !strncmp(line, "blocks=32 ", 10), "the model's choice is %s %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm), line);
+  Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("chunk") && !strncmp(line, "blocks=32 ", 10),
+         "the model's choice is %s %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm), line);
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 251; /* of a level set that is not recomputed */
   SimtSettings.loser   = "thread_solve";
@@ -209,7 +236,8 @@ static void Wrong(void)
   for (int i = 0; i < s.pair->forward.trial_count; i++) {
     const TrsvTrial *t = &s.pair->forward.trials[i];
 
-    if (t->algorithm == TrsvAlgorithmFind("thread")) wrong += Expect(t->wrong && isinf(t->error), "thread: error %g", t->error);
+    if (t->algorithm == TrsvAlgorithmFind("thread"))
+      wrong += Expect(t->wrong && isinf(t->error), "thread: error %g", t->error);
   }
   Expect(wrong == 2 && /* both forms */ !s.pair->forward.trials[s.pair->forward.chosen].wrong, "%d wrong ones", wrong);
   SimtDefaults();
@@ -232,7 +260,8 @@ static void FailsAnywhere(int on)
     struck = SimtFailed();
     SimtFailAt(0, 0);
     Expect(struck || !error, "error %d where nothing fails", (int)error);
-    Expect(!error || error == TRSV_ERR_DEVICE, "place %ld: error %d", k, (int)error); /* without memory to measure in, it is the plan that there is */
+    Expect(!error || error == TRSV_ERR_DEVICE, "place %ld: error %d", k,
+           (int)error); /* without memory to measure in, it is the plan that there is */
     CheckSolve(&s, "after a failure");
     Free(&s);
   }

@@ -1,13 +1,12 @@
 /*
-   Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well again.
+   Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well
+   again.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
 #include "solve/rows/level_csr.h"
 
-enum {
-  ROWS = 200
-};
+enum { ROWS = 200 };
 
 static TrsvPrecision precision; /* double or complex double */
 
@@ -28,7 +27,15 @@ typedef struct {
 static Problem Make(const TrsvAlgorithm *a, Shape shape)
 {
   /* so few rows would be one chunk, which waits for nobody; without clusters, whose first store is no value */
-  static const TrsvChunkSettings several = {.chunks = 6, .length = 3, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+  static const TrsvChunkSettings several = {.chunks          = 6,
+                                            .length          = 3,
+                                            .width           = 32,
+                                            .cluster         = 1,
+                                            .ring            = 2048,
+                                            .stages          = 4,
+                                            .import_lifetime = -1,
+                                            .steps_l2        = 8,
+                                            .steps_cluster   = 4};
   Problem                        p;
 
   TrsvChunkSettingsOverride(&several);
@@ -37,7 +44,8 @@ static Problem Make(const TrsvAlgorithm *a, Shape shape)
   p.b         = MakeVector(precision, ROWS, 5);
   p.x         = MakeArray(precision, ROWS);
   p.reference = Reference(&p.T.view, NULL, p.T.offsets[ROWS], p.values, p.b);
-  p.plan      = MakePlanWith(&p.T.view, NULL, p.T.offsets[ROWS], a, a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree" : NULL); /* the kernel that waits */
+  p.plan      = MakePlanWith(&p.T.view, NULL, p.T.offsets[ROWS], a,
+                        a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree" : NULL); /* the kernel that waits */
   TrsvChunkSettingsOverride(NULL);
   if (p.plan) ExpectError(TrsvPlanSetValues(p.plan, p.values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
   return p;
@@ -66,7 +74,9 @@ static void Told(Problem *p, Problem *other, const char *how)
   char before = 'x';
 
   Expect(NaNs(p->x) > 0, "%s: no NaN in x", how);
-  for (int i = 0; i < Reals(precision, ROWS); i++) Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i, p->x[i]);
+  for (int i = 0; i < Reals(precision, ROWS); i++)
+    Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i,
+           p->x[i]);
   Good(other, "another plan before it is told");
   memset(p->x, before, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_ERR_TIMEOUT, "the next call");
@@ -85,7 +95,7 @@ static void Lost(const TrsvAlgorithm *a, Shape shape)
     SimtSettings.lose    = k;
     memset(p.x, 0xcd, TrsvValueSize(precision) * ROWS);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "the solve that loses a value");
-    SimtSettings.lose = 0;
+    SimtSettings.lose    = 0;
     SimtSettings.bounded = 0;
     if (NaNs(p.x)) { /* somebody waited for it */
       waited++;
@@ -115,8 +125,8 @@ static void Corrupt(const TrsvAlgorithm *a)
 
   for (int kind = 0; kind < (Reduced() ? 1 : 3) && p.plan && other.plan; kind++) {
     TrsvLevelCSR *o      = p.plan->data;
-    const int    row    = kind < 2 ? 101 : ROWS - 1; /* that waits for the one before with recomputation, too */
-    int *const   column = Dependency(o, row), kept = *column;
+    const int     row    = kind < 2 ? 101 : ROWS - 1; /* that waits for the one before with recomputation, too */
+    int *const    column = Dependency(o, row), kept = *column;
 
     SimtSchedule((unsigned)(3 * kind));
     SimtSettings.bounded = 1;
@@ -144,12 +154,16 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("dense") || a == TrsvAlgorithmFind("sell") || a == FindTested("thread, recomputing") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("dense") || a == TrsvAlgorithmFind("sell") ||
+                            a == FindTested("thread, recomputing")
+                           ? 1
+                           : 32; /* of a chain: a value that another block, or another warp, waits for */
     TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
     /* time is asked for at every 1024th poll, and 10 ms pass from poll to poll */
-    Expect(NaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s in place of %g s", NaNs(p.x), took, seconds[i]);
+    Expect(NaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s in place of %g s",
+           NaNs(p.x), took, seconds[i]);
     SimtSettings.lose = 0;
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
     Good(&p, "afterwards");
@@ -166,7 +180,8 @@ static void NoLimit(const TrsvAlgorithm *a)
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 32;
   TrsvSetTimeout(0);
-  if (p.plan) ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_DEVICE, "a solve that loses a value, without a limit");
+  if (p.plan)
+    ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_DEVICE, "a solve that loses a value, without a limit");
   Expect(strstr(SimtReport(), "deadlock") != NULL, "the report is '%s'", SimtReport());
   TrsvSetTimeout(10);
   SimtDefaults();

@@ -1,13 +1,21 @@
 /*
-   The algorithm `chunk` with settings that lead small triangles through all of its paths: several chunks, clusters, cells that change
-   hands, records of every length, steps of every width.
+   The algorithm `chunk` with settings that lead small triangles through all of its paths: several chunks, clusters,
+   cells that change hands, records of every length, steps of every width.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
 
 static TrsvChunkSettings Settings(int chunks, int length, int cluster)
 {
-  return (TrsvChunkSettings){.chunks = chunks, .length = length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+  return (TrsvChunkSettings){.chunks          = chunks,
+                             .length          = length,
+                             .width           = 32,
+                             .cluster         = cluster,
+                             .ring            = 2048,
+                             .stages          = 4,
+                             .import_lifetime = -1,
+                             .steps_l2        = 8,
+                             .steps_cluster   = 4};
 }
 
 /* Rows that are cut into sums of sums. */
@@ -17,7 +25,9 @@ static void LongRows(const TrsvAlgorithm *a)
 
   TrsvChunkSettingsOverride(&settings);
   for (int variant = 0; variant < (Reduced() ? 2 : 8); variant++)
-    CheckSolves(variant & 1 ? ARROW : DENSE_ROW, Reduced() ? 300 : 1500, a, variant >> 2, variant & 2 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+    CheckSolves(variant & 1 ? ARROW : DENSE_ROW, Reduced() ? 300 : 1500, a, variant >> 2,
+                variant & 2 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT,
+                TRSV_DOUBLE, 1);
   TrsvChunkSettingsOverride(NULL);
 }
 
@@ -28,34 +38,38 @@ static void Lengths(const TrsvAlgorithm *a)
     Shape shape;
     int   rows, chunks, length, cluster, steps;
   } cases[] = {
-    {CHAIN,    500, 1, 2, 1, 500        }, {CHAIN,   500, 5, 2, 1, 500 + 4 * 7}, {CHAIN,   500, 4, 3, 4, 500 + 3 * 3},
-    {DIAGONAL, 500, 1, 2, 1, 16         }, {DIAGONAL, 500, 4, 2, 1, 4         }, {GRID_2D, 400, 1, 2, 1, 39         },
+    {CHAIN, 500, 1, 2, 1, 500},   {CHAIN, 500, 5, 2, 1, 500 + 4 * 7}, {CHAIN, 500, 4, 3, 4, 500 + 3 * 3},
+    {DIAGONAL, 500, 1, 2, 1, 16}, {DIAGONAL, 500, 4, 2, 1, 4},        {GRID_2D, 400, 1, 2, 1, 39},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
     const TrsvChunkSettings settings = Settings(cases[c].chunks, cases[c].length, cases[c].cluster);
-    Triangle                T        = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    TrsvPlan               *plan;
+    Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED,
+                               TRSV_DOUBLE, 1);
+    TrsvPlan *plan;
 
     TrsvChunkSettingsOverride(&settings);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
-    if (plan) Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d", ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSummary(plan)->steps, cases[c].steps);
+    if (plan)
+      Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d",
+             ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSummary(plan)->steps,
+             cases[c].steps);
     TrsvPlanDestroy(&plan);
     TrsvChunkSettingsOverride(NULL);
     FreeTriangle(&T);
   }
 }
 
-/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These triangles take many more steps than are
-   estimated. */
+/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These
+   triangles take many more steps than are estimated. */
 static void OneSchedule(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
 
   for (size_t c = 0; c < sizeof(shapes) / sizeof(shapes[0]); c++) {
-    const int         rows     = shapes[c] == GAPS ? 3000 : 1600;
-    Triangle          T        = MakeTriangle(shapes[c], rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    TrsvChunkSettings settings = {0};
+    const int rows = shapes[c] == GAPS ? 3000 : 1600;
+    Triangle  T = MakeTriangle(shapes[c], rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvChunkSettings settings    = {0};
     unsigned          launches[2] = {0};
 
     for (int given = 0; given < 2; given++) {
@@ -69,12 +83,14 @@ static void OneSchedule(const TrsvAlgorithm *a)
       TrsvChunkSettingsOverride(&settings);
     }
     TrsvChunkSettingsOverride(NULL);
-    Expect(launches[0] == launches[1], "%s %d: %u launches, %u with its settings given", ShapeName[shapes[c]], rows, launches[0], launches[1]);
+    Expect(launches[0] == launches[1], "%s %d: %u launches, %u with its settings given", ShapeName[shapes[c]], rows,
+           launches[0], launches[1]);
     FreeTriangle(&T);
   }
 }
 
-/* Rows as long as a byte says how far an entry is from their diagonal, and longer by one: then every entry's place is told in full. */
+/* Rows as long as a byte says how far an entry is from their diagonal, and longer by one: then every entry's place is
+ * told in full. */
 static void Apart(const TrsvAlgorithm *a)
 {
   const TrsvChunkSettings settings = Settings(2, 3, 2);
@@ -96,7 +112,8 @@ static void Apart(const TrsvAlgorithm *a)
       CheckSolves(DENSE, rows, a, 0, triangle, diagonal, TRSV_DOUBLE, 1);
     }
     /* without a diagonal a record's own entries alone have to be near each other */
-    Expect((bytes[1] > bytes[0] + 3 * 256 * 255 / 2) == (diagonal == TRSV_DIAGONAL_STORED), "%zu bytes for 256 rows, %zu for 257", bytes[0], bytes[1]);
+    Expect((bytes[1] > bytes[0] + 3 * 256 * 255 / 2) == (diagonal == TRSV_DIAGONAL_STORED),
+           "%zu bytes for 256 rows, %zu for 257", bytes[0], bytes[1]);
   }
   TrsvChunkSettingsOverride(NULL);
 }
@@ -113,8 +130,12 @@ static void OnDevice(const char *name, int old, int shared)
     Begin("%s on %s", forms[form], name);
     SimtDevice(old, shared);
     for (int shape = RANDOM; a && shape < SHAPES; shape += Reduced() ? 3 : 1, n++)
-      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2),
-                  (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : 3);
+      CheckSolves((Shape)shape,
+                  shape == DENSE     ? 40
+                  : shape == GRID_3D ? 343
+                                     : 500,
+                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2),
+                  Reduced() ? 1 : 3);
     SimtDevice(0, 0);
     End();
   }
@@ -123,7 +144,7 @@ static void OnDevice(const char *name, int old, int shared)
 /* The second half of the rows depends on 13 rows of the first half each. */
 static Triangle MakeHalves(int rows)
 {
-  int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 14 * (size_t)rows), n = 0;
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 14 * (size_t)rows), n = 0;
   Triangle T;
 
   for (int i = 0; i < rows; i++) {
@@ -144,12 +165,8 @@ static void Fitting(void)
   static const struct {
     int length, shared, rows, ring, as, reused;
   } cases[] = {
-    {13, 227 << 10, 4160, 2048, 13, 0},
-    {13, 99 << 10,  2080, 2048, 13, 0},
-    {13, 99 << 10,  4160, 512,  13, 0},
-    {13, 99 << 10,  13312, 1024, 5, 1},
-    {5,  99 << 10,  8320, 1024, 5,  1},
-    {2,  99 << 10,  8320, 2048, 2,  0},
+    {13, 227 << 10, 4160, 2048, 13, 0}, {13, 99 << 10, 2080, 2048, 13, 0}, {13, 99 << 10, 4160, 512, 13, 0},
+    {13, 99 << 10, 13312, 1024, 5, 1},  {5, 99 << 10, 8320, 1024, 5, 1},   {2, 99 << 10, 8320, 2048, 2, 0},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -214,16 +231,96 @@ static void Lacking(void)
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
-    {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 3, .length = 5,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 4,  .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 0,  .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 2, .length = 13, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 4, .length = 2,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 0,  .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
-    {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .import_lifetime = 4,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks          = 3,
+     .length          = 2,
+     .width           = 32,
+     .cluster         = 1,
+     .ring            = 2048,
+     .stages          = 4,
+     .import_lifetime = -1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 5,
+     .length          = 3,
+     .width           = 32,
+     .cluster         = 2,
+     .ring            = 2048,
+     .stages          = 5,
+     .import_lifetime = -1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 4,
+     .length          = 2,
+     .width           = 8,
+     .cluster         = 4,
+     .ring            = 1024,
+     .stages          = 4,
+     .import_lifetime = -1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 3,
+     .length          = 5,
+     .width           = 32,
+     .cluster         = 1,
+     .ring            = 1024,
+     .stages          = 4,
+     .import_lifetime = 4,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 4,
+     .length          = 3,
+     .width           = 32,
+     .cluster         = 1,
+     .ring            = 1024,
+     .stages          = 4,
+     .import_lifetime = 0,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 2,
+     .length          = 13,
+     .width           = 32,
+     .cluster         = 2,
+     .ring            = 2048,
+     .stages          = 4,
+     .import_lifetime = -1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 2,
+     .length          = 13,
+     .width           = 32,
+     .cluster         = 1,
+     .ring            = 2048,
+     .stages          = 4,
+     .import_lifetime = 1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 4,
+     .length          = 2,
+     .width           = 32,
+     .cluster         = 1,
+     .ring            = 1024,
+     .stages          = 4,
+     .import_lifetime = 0,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 3,
+     .length          = 2,
+     .width           = 8,
+     .cluster         = 1,
+     .ring            = 1024,
+     .stages          = 4,
+     .import_lifetime = 1,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
+    {.chunks          = 5,
+     .length          = 3,
+     .width           = 8,
+     .cluster         = 1,
+     .ring            = 1024,
+     .stages          = 6,
+     .import_lifetime = 4,
+     .steps_l2        = 8,
+     .steps_cluster   = 4},
   };
   const TrsvAlgorithm *a = FindTested("chunk");
   unsigned             n = 0;
@@ -239,7 +336,15 @@ void TestChunk(void)
     SimtDevice(old, 0);
     TrsvChunkSettingsOverride(&all[s]);
     for (int shape = RANDOM; shape < SHAPES; shape++, n++)
-      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : old ? 2 : 4);
+      CheckSolves((Shape)shape,
+                  shape == DENSE     ? 40
+                  : shape == GRID_3D ? 343
+                  : shape == GRID_2D ? 400
+                                     : 500,
+                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2),
+                  Reduced() ? 1
+                  : old     ? 2
+                            : 4);
     if (!Reduced()) CheckSolves(RANDOM, 1500, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
     TrsvChunkSettingsOverride(NULL);
     SimtDevice(0, 0);
@@ -266,14 +371,24 @@ void TestChunk(void)
 
   Begin("chunk on a device that holds no such clusters");
   for (int most = 1; a && most <= 8; most += 7) {
-    const TrsvChunkSettings settings = {.chunks = 20, .length = 3, .width = 32, .cluster = 16, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+    const TrsvChunkSettings settings = {.chunks          = 20,
+                                        .length          = 3,
+                                        .width           = 32,
+                                        .cluster         = 16,
+                                        .ring            = 2048,
+                                        .stages          = 4,
+                                        .import_lifetime = -1,
+                                        .steps_l2        = 8,
+                                        .steps_cluster   = 4};
     Triangle                T        = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvPlan               *plan;
 
     SimtSettings.cluster = most;
     TrsvChunkSettingsOverride(&settings);
     plan = MakePlan(&T.view, NULL, T.offsets[400], a);
-    if (plan) Expect(TrsvChunkPlanSummary(plan)->settings.cluster == most, "clusters of %d where %d is the most", TrsvChunkPlanSummary(plan)->settings.cluster, most);
+    if (plan)
+      Expect(TrsvChunkPlanSummary(plan)->settings.cluster == most, "clusters of %d where %d is the most",
+             TrsvChunkPlanSummary(plan)->settings.cluster, most);
     TrsvPlanDestroy(&plan);
     FreeTriangle(&T);
     TrsvChunkSettingsOverride(NULL);

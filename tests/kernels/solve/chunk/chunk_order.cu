@@ -1,6 +1,6 @@
 /*
-   The heights that the schedules of `chunk` start from: searched for, against a serial reference, where many depend on a row, in each order of their
-   arrival; and taken from the other triangle's level sets, against a search.
+   The heights that the schedules of `chunk` start from: searched for, against a serial reference, where many depend on
+   a row, in each order of their arrival; and taken from the other triangle's level sets, against a search.
 */
 #include <algorithm>
 #include <vector>
@@ -17,14 +17,16 @@ static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal dia
     const int p = triangle == TRSV_LOWER ? i : rows - 1 - i;
 
     for (int q = 0; q < p; q++)
-      if (q == p % hubs || q == p - 1 - (int)RandomBelow(&r, 40)) columns.push_back(triangle == TRSV_LOWER ? q : rows - 1 - q);
+      if (q == p % hubs || q == p - 1 - (int)RandomBelow(&r, 40))
+        columns.push_back(triangle == TRSV_LOWER ? q : rows - 1 - q);
     if (triangle == TRSV_UPPER) std::reverse(columns.begin() + offsets.back(), columns.end());
     offsets.push_back((int)columns.size());
   }
   return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, TRSV_DOUBLE);
 }
 
-/* Rows of more than CHUNK_ITEMS dependencies are cut: there are more positions then than rows, whose heights only a search finds. */
+/* Rows of more than CHUNK_ITEMS dependencies are cut: there are more positions then than rows, whose heights only a
+ * search finds. */
 static void Across(void)
 {
   static const struct {
@@ -35,10 +37,10 @@ static void Across(void)
 
   Begin("chunk's heights from the other triangle's level sets");
   for (const auto &c : cases) {
-    Square      A = MakeSquare(c.shape, c.rows, 1, TRSV_DOUBLE, 1);
-    TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
-    TrsvMatrix  T[2];
-    ChunkHeights  o[2];
+    Square       A = MakeSquare(c.shape, c.rows, 1, TRSV_DOUBLE, 1);
+    TrsvFactor  *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    TrsvMatrix   T[2];
+    ChunkHeights o[2];
 
     if (f) TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
     for (int t = 0; f && t < 2; t++) {
@@ -46,10 +48,15 @@ static void Across(void)
 
       Expect(!!alone.heights, "%s: it does not lead across", ShapeName[c.shape]);
       alone.heights = NULL;
-      for (int by_search = 0; by_search < 2; by_search++) ExpectError(TrsvChunkFindHeights(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS, "TrsvChunkFindHeights");
-      Expect(!!o[0].graph.owner == c.cut && o[0].graph.n == o[1].graph.n, "%s: %d positions, and %d, of %d rows", ShapeName[c.shape], o[0].graph.n, o[1].graph.n, c.rows);
+      for (int by_search = 0; by_search < 2; by_search++)
+        ExpectError(TrsvChunkFindHeights(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS,
+                    "TrsvChunkFindHeights");
+      Expect(!!o[0].graph.owner == c.cut && o[0].graph.n == o[1].graph.n, "%s: %d positions, and %d, of %d rows",
+             ShapeName[c.shape], o[0].graph.n, o[1].graph.n, c.rows);
       for (int p = 0; p < o[1].graph.n; p++)
-        if (!Expect(o[0].height[p] == o[1].height[p], "%s, %s: the height of %d is %d, not %d", ShapeName[c.shape], t ? "upper" : "lower", p, o[0].height[p], o[1].height[p])) break;
+        if (!Expect(o[0].height[p] == o[1].height[p], "%s, %s: the height of %d is %d, not %d", ShapeName[c.shape],
+                    t ? "upper" : "lower", p, o[0].height[p], o[1].height[p]))
+          break;
       for (ChunkHeights &each : o) TrsvChunkHeightsFree(&each);
     }
     TrsvFactorDestroy(&f);
@@ -66,12 +73,13 @@ void TestChunkHeights(void)
   Begin("chunk's heights where many depend on a row");
   for (int variant = 0; variant < 4; variant++)
     for (int h : hubs) {
-      Triangle         T = Hubs(640 + 8 * h, h, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT);
+      Triangle         T = Hubs(640 + 8 * h, h, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
+                        variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT);
       TrsvMatrix       D = ToDevice(&T.view);
       const int        n = T.view.rows;
       std::vector<int> height((size_t)n, 0);
       TrsvAnalysis    *analysis;
-      ChunkHeights       o;
+      ChunkHeights     o;
 
       ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
       for (int p = n - 1; p >= 0; p--) {
@@ -85,10 +93,14 @@ void TestChunkHeights(void)
       }
       for (unsigned schedule = 0; analysis && schedule < (Reduced() ? 2u : 6u); schedule++) {
         SimtSchedule(schedule);
-        if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* who polls more words than the executor watches is woken by votes of its own warp, too: without pre-emption others might never run */
+        if (!SimtSettings.preempt)
+          SimtSettings.preempt = 32; /* who polls more words than the executor watches is woken by votes of its own
+                                        warp, too: without pre-emption others might never run */
         if (!ExpectError(TrsvChunkFindHeights(&D, analysis, NULL, &o), TRSV_SUCCESS, "TrsvChunkFindHeights")) break;
         for (int p = 0; p < n; p++) /* the executor's device memory is the host's */
-          if (!Expect(o.height[p] == height[(size_t)p], "%d hubs, schedule %u: the height of %d is %d, not %d", h, schedule, p, o.height[p], height[(size_t)p])) break;
+          if (!Expect(o.height[p] == height[(size_t)p], "%d hubs, schedule %u: the height of %d is %d, not %d", h,
+                      schedule, p, o.height[p], height[(size_t)p]))
+            break;
         TrsvChunkHeightsFree(&o);
       }
       SimtDefaults();

@@ -7,21 +7,22 @@
 static void Fill(const TrsvMatrix *A, void *values, double off)
 {
   for (int i = 0; i < A->rows; i++)
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) Set(values, A->precision, k, A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      Set(values, A->precision, k, A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
 }
 
-/* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31, with a NaN it is none; the same plan
-   takes all, in turn. Where it grows or is none, the solution is chunk's to the bit; where it does not, the sums are
-   others. */
+/* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31, with a NaN it is none; the same
+   plan takes all, in turn. Where it grows or is none, the solution is chunk's to the bit; where it does not, the sums
+   are others. */
 static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
 {
   static const char *const kinds[] = {"bounded", "growing", "a NaN"};
-  const int rows = 200, last = 5; /* pass */
-  Triangle  T = MakeTriangle(CHAIN, rows, triangle, TRSV_DIAGONAL_STORED, precision, 1);
-  const int entries = T.offsets[rows];
-  void     *values = MakeArray(precision, entries), *b = MakeVector(precision, rows, 5), *x = MakeArray(precision, rows),
-       *y = MakeArray(precision, rows);
-  TrsvPlan *plan = MakePlan(&T.view, NULL, entries, FindTested("chunk, inverted")),
+  const int                rows = 200, last = 5; /* pass */
+  Triangle                 T       = MakeTriangle(CHAIN, rows, triangle, TRSV_DIAGONAL_STORED, precision, 1);
+  const int                entries = T.offsets[rows];
+  void *values = MakeArray(precision, entries), *b = MakeVector(precision, rows, 5), *x = MakeArray(precision, rows),
+       *y         = MakeArray(precision, rows);
+  TrsvPlan *plan  = MakePlan(&T.view, NULL, entries, FindTested("chunk, inverted")),
            *chunk = MakePlan(&T.view, NULL, entries, FindTested("chunk"));
 
   for (int pass = 0; plan && chunk && pass <= last; pass++) {
@@ -60,14 +61,17 @@ static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, cha
   TrsvPlan     *plan = NULL;
 
   line[0] = 0;
-  if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+  if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
+    ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS,
+                "TrsvPlanCreatePlaced");
   if (plan) TrsvPlanDescribe(plan, line, size);
   TrsvPlanDestroy(&plan);
   TrsvAnalysisDestroy(&analysis);
   FromDevice(&D);
 }
 
-/* The first rank is what is predicted to take less time, the second the other one, the third the second of those without inverted blocks. */
+/* The first rank is what is predicted to take less time, the second the other one, the third the second of those
+ * without inverted blocks. */
 static void Ranks(void)
 {
   static const Shape shapes[] = {CHAIN, BAND, GRID_2D, DIAGONAL, RANDOM};
@@ -76,15 +80,18 @@ static void Ranks(void)
   Begin("chunk inverts blocks where that is predicted to take less time, and by rank");
   SimtSettings.multiprocessors = 132; /* of fewer there is a choice of few settings */
   for (int s = 0; s < 5; s++) {
-    const int       rows = shapes[s] == RANDOM ? 4000 : 900;
-    Triangle        T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    char            plain[2][TRSV_SETTINGS], inverted[TRSV_SETTINGS], rank[3][TRSV_SETTINGS];
-    TrsvAnalysis   *a;
-    int             inverts, both;
+    const int     rows = shapes[s] == RANDOM ? 4000 : 900;
+    Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    char          plain[2][TRSV_SETTINGS], inverted[TRSV_SETTINGS], rank[3][TRSV_SETTINGS];
+    TrsvAnalysis *a;
+    int           inverts, both;
 
     if (!ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) continue;
     inverts = !TrsvChunk.uses_heights(&a->statistics, TRSV_DOUBLE);
-    Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
+    Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE) &&
+             inverts ==
+               (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)),
+           "%s: not the lesser time", ShapeName[shapes[s]]);
     both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);
     Described(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
     Described(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
@@ -92,9 +99,11 @@ static void Ranks(void)
     Described(&T.view, &TrsvChunk, 1, rank[1], sizeof(rank[1]));
     if (both) Described(&T.view, &TrsvChunk, 2, rank[2], sizeof(rank[2]));
     Described(&T.view, &TrsvChunkPlain, 1, plain[1], sizeof(plain[1]));
-    Expect(!strcmp(rank[0], inverts ? inverted : plain[0]), "%s: %s, not %s", ShapeName[shapes[s]], rank[0], inverts ? inverted : plain[0]);
+    Expect(!strcmp(rank[0], inverts ? inverted : plain[0]), "%s: %s, not %s", ShapeName[shapes[s]], rank[0],
+           inverts ? inverted : plain[0]);
     if (both) {
-      Expect(!strcmp(rank[1], inverts ? plain[0] : inverted), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1], inverts ? plain[0] : inverted);
+      Expect(!strcmp(rank[1], inverts ? plain[0] : inverted), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1],
+             inverts ? plain[0] : inverted);
       Expect(!strcmp(rank[2], plain[1]), "%s, rank 2: %s, not %s", ShapeName[shapes[s]], rank[2], plain[1]);
     } else Expect(!strcmp(rank[1], plain[1]), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1], plain[1]);
     first[inverts]++;
@@ -111,7 +120,8 @@ void TestInverse(void)
 {
   Ranks();
   for (int variant = 0; variant < 4; variant++) {
-    Begin("inverse leaves blocks alone that grow, %s, %s", variant & 1 ? "upper" : "lower", variant & 2 ? "double" : "float");
+    Begin("inverse leaves blocks alone that grow, %s, %s", variant & 1 ? "upper" : "lower",
+          variant & 2 ? "double" : "float");
     Growth((TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1));
     End();
   }

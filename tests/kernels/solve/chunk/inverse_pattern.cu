@@ -1,5 +1,6 @@
 /*
-   The pattern of `chunk` with inverted blocks: level sets for blocks, and the product with the inverses of the blocks, against serial references.
+   The pattern of `chunk` with inverted blocks: level sets for blocks, and the product with the inverses of the blocks,
+   against serial references.
 */
 #include <algorithm>
 #include <vector>
@@ -20,7 +21,8 @@ template <class V> static V Download(const void *from, size_t n)
 /* The position of a row in the order of solution, and back. */
 static int Turn(const TrsvMatrix *A, int i) { return A->triangle == TRSV_LOWER ? i : A->rows - 1 - i; }
 
-/* 1 + the level of each row of a triangle, or of its product for blocks of so many rows; returns how many levels there are. */
+/* 1 + the level of each row of a triangle, or of its product for blocks of so many rows; returns how many levels there
+ * are. */
 static int Levels(const TrsvMatrix *A, int block, Words &word)
 {
   int most = 0;
@@ -42,8 +44,8 @@ static int Levels(const TrsvMatrix *A, int block, Words &word)
 
 static void ExpectLevels(const TrsvMatrix *A, const TrsvMatrix *D, int size, int searches)
 {
-  const size_t rows = (size_t)A->rows;
-  unsigned    *room = NULL;
+  const size_t rows      = (size_t)A->rows;
+  unsigned    *room      = NULL;
   int          levels[3] = {-1, -1, -1};
 
   ExpectError(TrsvDeviceAlloc(sizeof(*room) * rows * (size_t)searches, &room), TRSV_SUCCESS, "TrsvDeviceAlloc");
@@ -55,7 +57,9 @@ static void ExpectLevels(const TrsvMatrix *A, const TrsvMatrix *D, int size, int
 
     Expect(levels[s] == wanted, "%d rows, blocks of %d: %d level sets, not %d", A->rows, size >> s, levels[s], wanted);
     for (size_t i = 0; i < rows; i++)
-      if (!Expect(found[(size_t)s * rows + i] == word[i], "%d rows, blocks of %d: row %zu has %u in place of %u", A->rows, size >> s, i, found[(size_t)s * rows + i], word[i])) break;
+      if (!Expect(found[(size_t)s * rows + i] == word[i], "%d rows, blocks of %d: row %zu has %u in place of %u",
+                  A->rows, size >> s, i, found[(size_t)s * rows + i], word[i]))
+        break;
   }
   TrsvDeviceFree(room);
 }
@@ -68,7 +72,8 @@ static void TestLevels(Shape shape)
   for (unsigned n = 0; n < 6; n++)
     for (int variant = 0; variant < 4; variant++) {
       if (Reduced() && variant != (int)n % 4) continue;
-      Triangle   A = MakeTriangle(shape, shape == DENSE ? sizes[n] / 3 : sizes[n], (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, n);
+      Triangle   A = MakeTriangle(shape, shape == DENSE ? sizes[n] / 3 : sizes[n], (TrsvTriangle)(variant & 1),
+                                  (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, n);
       TrsvMatrix D = ToDevice(&A.view);
 
       for (unsigned s = 0; s < (Reduced() ? 1u : 2u); s++) {
@@ -86,9 +91,7 @@ static void TestLevels(Shape shape)
 /* Whichever word of whichever search is lost: all rows of the last 256 wait for one of the first each. */
 static void TestGivesUp(void)
 {
-  enum {
-    HALF = 256
-  };
+  enum { HALF = 256 };
   int        offsets[2 * HALF + 1], columns[HALF], levels[3];
   unsigned  *room;
   TrsvMatrix A = {2 * HALF, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL}, D;
@@ -159,30 +162,39 @@ static void ExpectAnalysis(const InverseProduct *P)
 
   if (!ExpectError(TrsvAnalyze(&P->matrix, &analysis), TRSV_SUCCESS, "TrsvAnalyze of the product")) return;
   const TrsvStatistics *a = &analysis->statistics, *s = &P->analysis.statistics;
-  Expect(s->rows == a->rows && s->nnz == a->nnz && s->row_max == a->row_max && s->levels == a->levels, "%d rows, %ld entries, longest row %d, %d level sets in place of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max, s->levels, a->rows, a->nnz, a->row_max, a->levels);
-  Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean && s->mean_offset == a->mean_offset && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth && (s->granularity == a->granularity || isnan(a->granularity)), "another mean, variation, distance, bandwidth or granularity");
-  Expect((P->analysis.order != NULL) == (a->row_max <= 33), "rows of %d: %s order", a->row_max, P->analysis.order ? "an" : "no");
-  if (P->analysis.order) Expect(Download<Ints>(P->analysis.order, (size_t)s->rows) == Download<Ints>(analysis->order, (size_t)s->rows), "another order");
+  Expect(s->rows == a->rows && s->nnz == a->nnz && s->row_max == a->row_max && s->levels == a->levels,
+         "%d rows, %ld entries, longest row %d, %d level sets in place of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max,
+         s->levels, a->rows, a->nnz, a->row_max, a->levels);
+  Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean &&
+           s->mean_offset == a->mean_offset && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth &&
+           (s->granularity == a->granularity || isnan(a->granularity)),
+         "another mean, variation, distance, bandwidth or granularity");
+  Expect((P->analysis.order != NULL) == (a->row_max <= 33), "rows of %d: %s order", a->row_max,
+         P->analysis.order ? "an" : "no");
+  if (P->analysis.order)
+    Expect(Download<Ints>(P->analysis.order, (size_t)s->rows) == Download<Ints>(analysis->order, (size_t)s->rows),
+           "another order");
   TrsvAnalysisDestroy(&analysis);
 }
 
 static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, const int *source)
 {
-  const size_t   rows  = (size_t)A->rows;
-  const int      block = 32 >> size;
-  Inverse        v     = Inverse();
-  InverseSizes   s     = InverseSizes();
-  InverseProduct P     = InverseProduct();
-  TrsvPlan       plan  = TrsvPlan();
-  const Words    reach = Reach(A, block);
-  const int      span  = 7;
-  unsigned long long late = 0;
-  Ints           offsets, columns, start(1, 0);
+  const size_t       rows  = (size_t)A->rows;
+  const int          block = 32 >> size;
+  Inverse            v     = Inverse();
+  InverseSizes       s     = InverseSizes();
+  InverseProduct     P     = InverseProduct();
+  TrsvPlan           plan  = TrsvPlan();
+  const Words        reach = Reach(A, block);
+  const int          span  = 7;
+  unsigned long long late  = 0;
+  Ints               offsets, columns, start(1, 0);
 
   Product(A, block, reach, offsets, columns);
   for (int i = 0; i < A->rows; i++)
     for (int k = offsets[(size_t)i]; k < offsets[(size_t)i + 1]; k++) {
-      const int p = A->triangle == TRSV_LOWER ? i : A->rows - 1 - i, j = columns[(size_t)k], q = A->triangle == TRSV_LOWER ? j : A->rows - 1 - j;
+      const int p = A->triangle == TRSV_LOWER ? i : A->rows - 1 - i, j = columns[(size_t)k],
+                q = A->triangle == TRSV_LOWER ? j : A->rows - 1 - j;
 
       late += p / block * block - q <= 32 + span;
     }
@@ -197,13 +209,23 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   ExpectError(TrsvInverseLevels(&v, &s), TRSV_SUCCESS, "TrsvInverseLevels");
   ExpectError(TrsvInverseCount(&v, span, size + 1, &s), TRSV_SUCCESS, "TrsvInverseCount");
   if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source, &P), TRSV_SUCCESS, "TrsvInverseMake")) {
-    Expect(v.block == block && s.totals[size].entries == columns.size() && s.totals[size].inverse == (unsigned)start.back(), "blocks of %d: %llu entries, %llu of the inverse, in place of %zu and %d", v.block, s.totals[size].entries, s.totals[size].inverse, columns.size(), start.back());
-    Expect(s.totals[size].late == late, "%d rows, blocks of %d: %llu entries are late, not %llu", A->rows, block, s.totals[size].late, late);
-    Expect(Download<Ints>(v.begin, rows + 1) == offsets && Download<Ints>(P.matrix.columns, columns.size()) == columns, "%d rows, blocks of %d: another product", A->rows, block);
-    Expect(Download<Words>(v.reach, rows) == reach && Download<Ints>(v.start, start.size()) == start, "%d rows, blocks of %d: another inverse", A->rows, block);
-    Expect(Download<Ints>(v.T.offsets, rows + 1) == Ints(A->offsets, A->offsets + rows + 1) && Download<Ints>(v.T.columns, (size_t)v.entries) == Ints(A->columns, A->columns + v.entries), "the copy of T is another");
+    Expect(v.block == block && s.totals[size].entries == columns.size() &&
+             s.totals[size].inverse == (unsigned)start.back(),
+           "blocks of %d: %llu entries, %llu of the inverse, in place of %zu and %d", v.block, s.totals[size].entries,
+           s.totals[size].inverse, columns.size(), start.back());
+    Expect(s.totals[size].late == late, "%d rows, blocks of %d: %llu entries are late, not %llu", A->rows, block,
+           s.totals[size].late, late);
+    Expect(Download<Ints>(v.begin, rows + 1) == offsets && Download<Ints>(P.matrix.columns, columns.size()) == columns,
+           "%d rows, blocks of %d: another product", A->rows, block);
+    Expect(Download<Words>(v.reach, rows) == reach && Download<Ints>(v.start, start.size()) == start,
+           "%d rows, blocks of %d: another inverse", A->rows, block);
+    Expect(Download<Ints>(v.T.offsets, rows + 1) == Ints(A->offsets, A->offsets + rows + 1) &&
+             Download<Ints>(v.T.columns, (size_t)v.entries) == Ints(A->columns, A->columns + v.entries),
+           "the copy of T is another");
     Expect(v.T.offsets != D->offsets && v.T.columns != D->columns, "there is no copy of T");
-    if (source) Expect(Download<Ints>(v.source, (size_t)v.entries) == Download<Ints>(source, (size_t)v.entries), "the copy of source is another");
+    if (source)
+      Expect(Download<Ints>(v.source, (size_t)v.entries) == Download<Ints>(source, (size_t)v.entries),
+             "the copy of source is another");
     ExpectAnalysis(&P);
   }
   TrsvInverseFreeSizes(&s);
@@ -219,7 +241,8 @@ static void TestProducts(Shape shape)
   for (unsigned n = 0; n < 5; n++)
     for (int variant = 0; variant < 4; variant++) {
       if (Reduced() && variant != (int)n % 4) continue;
-      Triangle   A = MakeTriangle(shape, shape == DENSE && sizes[n] > 100 ? 100 : sizes[n], (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, n);
+      Triangle   A = MakeTriangle(shape, shape == DENSE && sizes[n] > 100 ? 100 : sizes[n], (TrsvTriangle)(variant & 1),
+                                  (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, n);
       TrsvMatrix D = ToDevice(&A.view);
 
       for (int size = 0; size < 3; size++) {
@@ -233,7 +256,8 @@ static void TestProducts(Shape shape)
   End();
 }
 
-/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one of few columns. */
+/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one
+ * of few columns. */
 static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   const int rows = 230;
@@ -259,9 +283,9 @@ static void TestRails(void)
   Begin("inverse: products, long rows among short ones");
   for (int variant = 0; variant < 8; variant++) {
     const TrsvPrecision precision = (TrsvPrecision)(variant >> 2);
-    Triangle            A = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), precision);
-    TrsvMatrix          D = ToDevice(&A.view);
-    const int           n = A.offsets[A.view.rows];
+    Triangle            A         = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), precision);
+    TrsvMatrix          D         = ToDevice(&A.view);
+    const int           n         = A.offsets[A.view.rows];
 
     for (int size = 0; size < 3; size++) {
       SimtSchedule(3 * (unsigned)variant + (unsigned)size);
@@ -271,10 +295,11 @@ static void TestRails(void)
 
     /* values in another order than entries */
     Ints  source((size_t)n);
-    void *values = MakeValues(&A.view, 3), *turned = MakeArray(precision, n), *b = MakeVector(precision, A.view.rows, 4), *reference = Reference(&A.view, NULL, n, values, b);
+    void *values = MakeValues(&A.view, 3), *turned = MakeArray(precision, n),
+         *b = MakeVector(precision, A.view.rows, 4), *reference = Reference(&A.view, NULL, n, values, b);
 
     for (int k = 0; k < n; k++) Set(turned, precision, source[(size_t)k] = n - 1 - k, Get(values, precision, k));
-    TrsvPlan *plan = MakePlan(&A.view, source.data(), n, FindTested("chunk, inverted"));
+    TrsvPlan *plan      = MakePlan(&A.view, source.data(), n, FindTested("chunk, inverted"));
     char      line[128] = "";
 
     if (plan && ExpectError(TrsvPlanSetValues(plan, turned, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) {
@@ -300,9 +325,10 @@ static void TestNothingStays(void)
 
   Begin("inverse: without blocks a plan is chunk's");
   for (int shape = 0; shape <= SHAPES; shape++) {
-    const bool   wide   = shape == SHAPES; /* on many multiprocessors level sets alone rule nothing out here, but the products have too many entries */
-    const int    rows   = wide ? 1000 : 300;
-    Triangle     A      = MakeTriangle(wide ? RANDOM : (Shape)shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    const bool wide = shape == SHAPES; /* on many multiprocessors level sets alone rule nothing out here, but the
+                                          products have too many entries */
+    const int    rows = wide ? 1000 : 300;
+    Triangle     A = MakeTriangle(wide ? RANDOM : (Shape)shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     const size_t before = SimtLive();
 
     if (wide) SimtSettings.multiprocessors = 132;
@@ -316,7 +342,9 @@ static void TestNothingStays(void)
       TrsvPlanDescribe(plan, line, sizeof(line));
       if (strncmp(line, "blocks=", 7)) {
         plain++;
-        Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk), "%s: %zu allocations, %zu bytes in place of %zu, %zu", wide ? "wide" : ShapeName[shape], own, TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
+        Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk),
+               "%s: %zu allocations, %zu bytes in place of %zu, %zu", wide ? "wide" : ShapeName[shape], own,
+               TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
       } else {
         blocks++;
         Expect(own == its + 1, "%s: %zu allocations", wide ? "wide" : ShapeName[shape], own); /* all in one */

@@ -6,10 +6,16 @@
 void TestLost(void)
 {
   static const char *const       kernels[] = {"chunk_heights", "chunk_place"};
-  static const TrsvChunkSettings several   = {.chunks = 6, .length = 3, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
-  enum {
-    ROWS = 600
-  };
+  static const TrsvChunkSettings several   = {.chunks          = 6,
+                                              .length          = 3,
+                                              .width           = 32,
+                                              .cluster         = 1,
+                                              .ring            = 2048,
+                                              .stages          = 4,
+                                              .import_lifetime = -1,
+                                              .steps_l2        = 8,
+                                              .steps_cluster   = 4};
+  enum { ROWS = 600 };
 
   for (int i = 0; i < 2; i++) {
     Triangle      T = MakeTriangle(BAND, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);

@@ -1,11 +1,12 @@
 /*
-   sell on what it is for: grids in the order of colors, with and without blocks. Where there are blocks, slices have fewer level sets than
-   their rows. In blocks that are one row high, rows follow each other in chains. Columns take 16 bits there; where a slice's entries are too far
-   from each other they do not.
+   sell on what it is for: grids in the order of colors, with and without blocks. Where there are blocks, slices have
+   fewer level sets than their rows. In blocks that are one row high, rows follow each other in chains. Columns take 16
+   bits there; where a slice's entries are too far from each other they do not.
 */
 #include "check.h"
 
-/* The row in each place: by the ordering of the library or, where `high` is not 0, by blocks of 4 x high rows, red and black. */
+/* The row in each place: by the ordering of the library or, where `high` is not 0, by blocks of 4 x high rows, red and
+ * black. */
 static void Order(const int side[3], int high, const int *offsets, const int *columns, int *order)
 {
   const int     rows = side[0] * side[1] * side[2];
@@ -13,7 +14,9 @@ static void Order(const int side[3], int high, const int *offsets, const int *co
   int           p = 0;
 
   if (!high) {
-    if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS, "TrsvOrderMulticolor")) exit(2);
+    if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS,
+                     "TrsvOrderMulticolor"))
+      exit(2);
     memcpy(order, ordering->order, sizeof(int) * (size_t)rows);
     TrsvOrderingDestroy(&ordering);
     return;
@@ -30,7 +33,8 @@ static void Order(const int side[3], int high, const int *offsets, const int *co
 static void Grid(const int side[3], int high, int **offsets, int **columns)
 {
   const int plane = side[0] * side[1], rows = plane * side[2];
-  int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 7 * (size_t)rows), *place = malloc(sizeof(int) * (size_t)rows), *order = malloc(sizeof(int) * (size_t)rows), k = 0;
+  int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 7 * (size_t)rows),
+      *place = malloc(sizeof(int) * (size_t)rows), *order = malloc(sizeof(int) * (size_t)rows), k = 0;
 
   for (int i = 0; i < rows; i++) {
     const int x = i % side[0], y = i / side[0] % side[1];
@@ -74,24 +78,27 @@ enum {
 
 static void Solves(const Triangle *T, int kind)
 {
-  const TrsvMatrix   *A      = &T->view;
-  const int           rows = A->rows, entries = T->offsets[rows];
-  const TrsvMatrix    D      = ToDevice(A);
-  void               *values = MakeValues(A, 3), *b = MakeVector(A->precision, rows, 4), *want;
-  int                 slices = 0, levels = 0;
-  char                line[TRSV_SETTINGS];
-  TrsvAnalysis       *analysis;
-  TrsvPlan           *plan;
+  const TrsvMatrix *A    = &T->view;
+  const int         rows = A->rows, entries = T->offsets[rows];
+  const TrsvMatrix  D      = ToDevice(A);
+  void             *values = MakeValues(A, 3), *b = MakeVector(A->precision, rows, 4), *want;
+  int               slices = 0, levels = 0;
+  char              line[TRSV_SETTINGS];
+  TrsvAnalysis     *analysis;
+  TrsvPlan         *plan;
 
   want = Reference(A, NULL, entries, values, b);
   if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
-    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), &plan), TRSV_SUCCESS, "TrsvPlanCreate")) {
+    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), &plan), TRSV_SUCCESS,
+                    "TrsvPlanCreate")) {
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(sscanf(line, "%d slices, %d level sets", &slices, &levels) == 2, "described as \"%s\"", line);
       Expect(slices >= (rows + 31) / 32 && slices <= rows / 12, "%d slices of %d rows", slices, rows);
       Expect(!strstr(line, "16 bits") == (kind == FAR), "%s", line);
-      Expect(kind == BLOCKS ? levels < analysis->statistics.levels / 2 : levels <= analysis->statistics.levels + 1, "%s, where the rows have %d", line, analysis->statistics.levels);
-      if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectSolves(plan, b, want, 0, Reduced() ? 3 : 9, line);
+      Expect(kind == BLOCKS ? levels < analysis->statistics.levels / 2 : levels <= analysis->statistics.levels + 1,
+             "%s, where the rows have %d", line, analysis->statistics.levels);
+      if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues"))
+        ExpectSolves(plan, b, want, 0, Reduced() ? 3 : 9, line);
       TrsvPlanDestroy(&plan);
     }
     TrsvAnalysisDestroy(&analysis);
@@ -106,8 +113,8 @@ static void Solves(const Triangle *T, int kind)
 static void Apart(int apart, int kind)
 {
   const int rows = 32 * (apart / 32 + 3);
-  int      *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * ((size_t)rows + 64)), k = 0;
-  Triangle  T;
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * ((size_t)rows + 64)), k = 0;
+  Triangle T;
 
   Begin("sell, columns %d apart", apart);
   for (int i = 0; i < rows; i++) {
@@ -124,13 +131,13 @@ static void Apart(int apart, int kind)
   End();
 }
 
-/* Chains of so many rows side by side, and as many again of which each row waits for one of these: a slice needs as many
-   turns as its chains are long, and there are two level sets of slices. */
+/* Chains of so many rows side by side, and as many again of which each row waits for one of these: a slice needs as
+   many turns as its chains are long, and there are two level sets of slices. */
 static void Chains(int length)
 {
   const int half = (Reduced() ? 4 : 12) * (32 / length * length), rows = 2 * half;
-  int      *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
-  Triangle  T;
+  int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
+  Triangle T;
 
   for (int i = 0; i < rows; i++) {
     offsets[i] = k;
@@ -151,24 +158,21 @@ void TestSell(void)
   static const struct {
     int side[3], high;
   } grids[] = {
-    {{47, 47, 1},   0},
-    {{47, 47, 1},   1},
-    {{47, 47, 1},   2},
-    {{47, 47, 1},   4},
-    {{13, 11, 10},  0},
-    {{13, 11, 10},  1},
-    {{16, 8, 7},    1},
-    {{13, 11, 10},  2},
+    {{47, 47, 1}, 0},  {{47, 47, 1}, 1},  {{47, 47, 1}, 2}, {{47, 47, 1}, 4},
+    {{13, 11, 10}, 0}, {{13, 11, 10}, 1}, {{16, 8, 7}, 1},  {{13, 11, 10}, 2},
   };
 
   for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
     const int side[3] = {grids[g].side[0], Reduced() ? (grids[g].side[1] + 1) / 2 : grids[g].side[1], grids[g].side[2]};
     int      *offsets, *columns;
 
-    Begin("sell, a grid of %d x %d x %d in the order of colors, blocks of %d", side[0], side[1], side[2], 4 * grids[g].high);
+    Begin("sell, a grid of %d x %d x %d in the order of colors, blocks of %d", side[0], side[1], side[2],
+          4 * grids[g].high);
     Grid(side, grids[g].high, &offsets, &columns);
     for (int variant = 0; variant < 4; variant++) {
-      Triangle T = MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
+      Triangle T =
+        MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
+                 variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
 
       Solves(&T, grids[g].high > 0 ? BLOCKS : ROWS);
       FreeTriangle(&T);

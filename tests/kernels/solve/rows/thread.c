@@ -1,5 +1,6 @@
 /*
-   The two forms of thread: with recomputation the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
+   The two forms of thread: with recomputation the same layout but for marks, which are where the level sets say and
+   halve the hops; the same bits.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -11,13 +12,16 @@ enum {
 static int Marked(int column) { return column < -1; }
 static int Position(int column) { return Marked(column) ? -2 - column : column; }
 
-/* Level sets by position; of those, hops: words that somebody waits for, one after the other, and the one that is written in the end. */
+/* Level sets by position; of those, hops: words that somebody waits for, one after the other, and the one that is
+ * written in the end. */
 static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
 {
   int *const level = calloc((size_t)o->rows + 1, sizeof(int)), *const hops = calloc((size_t)o->rows + 1, sizeof(int));
-  int        levels = 0, longest = 0, wrong = 0;
+  int levels = 0, longest = 0, wrong = 0;
 
-  if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, without recomputation %d and %d", o->rows, o->off, plain->rows, plain->off)) goto end;
+  if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, without recomputation %d and %d",
+              o->rows, o->off, plain->rows, plain->off))
+    goto end;
   for (int k = 0; k < o->off; k++) wrong += Position(o->columns[k]) != plain->columns[k];
   Expect(!wrong, "%d columns are not those without recomputation", wrong);
   for (int p = 0; p < o->rows && !wrong; p++) {
@@ -28,7 +32,8 @@ static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
       const int q = plain->columns[k];
 
       if (q < 0) continue;
-      wrong += Marked(o->columns[k]) != (level[p] % 2 == 0 && level[q] == level[p] - 1); /* from 0: 2 computes 1 again */
+      wrong +=
+        Marked(o->columns[k]) != (level[p] % 2 == 0 && level[q] == level[p] - 1); /* from 0: 2 computes 1 again */
       for (int j = WIDTH * q; Marked(o->columns[k]) && j < WIDTH * (q + 1); j++)
         if (plain->columns[j] >= 0 && hops[p] <= hops[plain->columns[j]]) hops[p] = hops[plain->columns[j]] + 1;
       if (!Marked(o->columns[k]) && hops[p] <= hops[q]) hops[p] = hops[q] + 1;
@@ -68,7 +73,8 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
       if (o->columns[k] >= 0) o->columns[k] = -2 - o->columns[k];
     memset(x[1], 0xcd, TrsvValueSize(precision) * (size_t)rows);
     ExpectError(TrsvPlanSolve(plan[1], b, x[1], NULL), TRSV_SUCCESS, "a solve with all marks");
-    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "with all marks not the bits without recomputation");
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows),
+           "with all marks not the bits without recomputation");
   }
   for (int k = 0; k < 2; k++) {
     TrsvPlanDestroy(&plan[k]);
@@ -87,7 +93,7 @@ static void Ranks(void)
   Begin("thread recomputes where that is predicted to be faster");
   for (int s = 0; s < 4; s++) {
     const int     rows = shapes[s] == DIAGONAL ? 13000 : 300; /* too wide to be recomputed, and not */
-    Triangle      T = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvAnalysis *analysis;
 
     ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
@@ -97,12 +103,16 @@ static void Ranks(void)
       TrsvPlan *plan;
       char      line[TRSV_SETTINGS];
 
-      if (!ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"), rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced")) continue;
-      const TrsvLevelCSR *o = plan->data;
+      if (!ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"),
+                                            rank, &plan),
+                       TRSV_SUCCESS, "TrsvPlanCreatePlaced"))
+        continue;
+      const TrsvLevelCSR *o     = plan->data;
       int                 marks = 0;
       for (int k = 0; k < o->off; k++) marks += Marked(o->columns[k]);
       TrsvPlanDescribe(plan, line, sizeof(line));
-      Expect(o->recomputes == (wanted ^ rank) && (o->recomputes || !marks) && !*line == !o->recomputes, "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
+      Expect(o->recomputes == (wanted ^ rank) && (o->recomputes || !marks) && !*line == !o->recomputes,
+             "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
       TrsvPlanDestroy(&plan);
     }
     TrsvAnalysisDestroy(&analysis);
@@ -121,7 +131,9 @@ void TestThread(void)
       Begin("thread with recomputation and without, %s, %s", ShapeName[shape], upper ? "upper" : "lower");
       for (int s = 0; s < 4; s++)
         for (int unit = 0; unit < 2; unit++)
-          for (int single = 0; single < 2; single++) Compare((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER, unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);
+          for (int single = 0; single < 2; single++)
+            Compare((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER,
+                    unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
 }
