@@ -113,12 +113,6 @@ kinds() { # each combination of scalars and indices has a folder of its own in t
     grep -qx "PETSC_DIR=$root/src" <<<"$out" || { echo "$out"; return 1; }
   ! $find conf/petsc.sh find
 }
-  mkdir -p "$empty/kinds/${ours%-*}" # never taken: the folder of real double has no other names
-  installed "$empty/kinds/$ours-complex-single-int64-host/src" && touch "$empty/kinds/$ours-complex-single-int64-host/complete" &&
-    out=$($without PETSC_KIND=host SPTRSV_CACHE="$empty/kinds" PETSC_SCALAR=complex PETSC_PRECISION=single PETSC_INDICES=64 \
-      conf/petsc.sh find 2>&1) && grep -q "^PETSC_DIR=$empty/kinds/$ours-complex-single-int64-host/src" <<<"$out" || { echo "$out"; return 1; }
-  ! $without PETSC_KIND=host SPTRSV_CACHE="$empty/kinds" conf/petsc.sh find
-}
 
 preferred() { # make petsc names the PETSc that comes before the cache's
   local out

@@ -72,15 +72,16 @@ ICC-on-the-device -pc_sptrsvgpu_factor icc -mat_sptrsvgpu_factorization device
 a-matrix-of-the-host -mat_type aij
 serial -mat_type aij -mat_sptrsvgpu_algorithm serial
 END
-# here auto takes the multicolor order, and looks at new values
-step=19
-[ -z "$part" ] || step=61
+# with thread auto takes the multicolor order here, and looks at new values
+multicolor=(-n 6400 -mat_sptrsvgpu_algorithm thread)
+step=47
+[ -z "$part" ] || step=151
 [ "$only" = ranks ] || check "${part}failures, device, one of $step, the multicolor order" \
-  fails device $step -n 2500 -mat_sptrsvgpu_factorization device
+  fails device $step "${multicolor[@]}" -mat_sptrsvgpu_factorization device
 if [ -z "$only" ]; then
   for kind in ilu icc; do
-    check "ordering, 2,500 rows, $kind" \
-      silent "$build/../tests/tests/pc/ordering" -n 2500 -few 20 -pc_sptrsvgpu_factor $kind
+    check "ordering, 6,400 rows, $kind" \
+      silent "$build/../tests/tests/pc/ordering" "${multicolor[@]}" -few 20 -pc_sptrsvgpu_factor $kind
   done
 fi
 summary
