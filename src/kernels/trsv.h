@@ -27,7 +27,6 @@
 #ifndef TRSV_H
 #define TRSV_H
 
-#include <stdint.h>
 #include "base/citations.h"
 #include "base/types.h"
 #include "ordering/ordering.h" /* TrsvOrderMulticolor, TrsvOrderingDestroy */
@@ -67,9 +66,9 @@ typedef struct {
 typedef struct TrsvIlu TrsvIlu;
 
 /* The symbolic factorization: splits the pattern of A, on the device, into L and U in the requested order and analyzes
-   L. The host has to factor if A or its offsets are NULL, or if TrsvIluDescribe gives a reason; an invalid pattern (a
-   row without a diagonal entry, columns that do not rise) is such a reason, not an error. Needs the values of A unless
-   the order is TRSV_ORDER_GIVEN. Works in the default stream and waits for it. */
+   L. A may be wide. The host has to factor if A or its offsets are NULL, or if TrsvIluDescribe gives a reason; an
+   invalid pattern (a row without a diagonal entry, columns that do not rise) is such a reason, not an error. Needs the
+   values of A unless the order is TRSV_ORDER_GIVEN. Works in the default stream and waits for it. */
 TrsvError TrsvIluCreate(const TrsvIluRequest *, int rows, const TrsvCSR *A, TrsvIlu **ilu);
 
 /* Makes the plans for solves with A, or with its transpose, in the given memory, and fills them if there are values.
@@ -155,14 +154,9 @@ typedef struct {
 void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
-/* Are the values of A, on the device, far from symmetric, and so unsuitable for the multicolor order? why says so, or
-   becomes ""; it is "" for values with NaN, too. Works in the default stream and waits for it. */
+/* Are the values of A, on the device, far from symmetric, and so unsuitable for the multicolor order? A may be wide.
+   why says so, or becomes ""; it is "" for values with NaN, too. Works in the default stream and waits for it. */
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size);
-
-/* The 64-bit indices from [n], on the device, in 32 bits, in new memory there, which the caller frees by
-   TrsvDeviceFree. Each is less than 2^31. Works in the default stream and waits for it. */
-TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
-void      TrsvDeviceFree(void *);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing
    objects stay valid, and new ones can be created. Waits for the devices. */

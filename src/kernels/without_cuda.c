@@ -29,7 +29,7 @@ NONE(TrsvDeviceTimerRead, TrsvTimer *timer, double *seconds)
 NONE(TrsvRunInterleaved, TrsvError (*run)(void *), void *first, void *second)
 NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
      TrsvStream stream)
-NONE(TrsvDeviceNarrow, int n, const int64_t *from, int **to)
+NONE(TrsvNarrowCreate, const TrsvCSR *A, TrsvCSR *narrowed)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
 NONE(TrsvDeviceAnalyze, const TrsvMatrix *A, TrsvAnalysis *analysis)
@@ -55,6 +55,7 @@ NONE(TrsvFactorFindPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, c
 
 void   TrsvDeviceFree(void *pointer) { }
 void   TrsvScratchFree(void *device, TrsvStream stream) { }
+void   TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed) { }
 void   TrsvPinnedFree(int words, unsigned *pointer) { }
 void   TrsvWorkDestroy(TrsvWorkOrder *order) { }
 void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }

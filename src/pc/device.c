@@ -6,49 +6,35 @@
 #include <petscdevice.h>
 
 #if PetscDefined(HAVE_CUDA)
-/* PETSc's indices, on the GPU, and those of src/kernels: the same, or copies. */
-typedef struct {
-  const SpTRSVGPUDeviceIndex *i, *j;
-  int                        *copy[2];
-} Indices;
-
-static PetscErrorCode RestorePattern(Mat local, Indices *p)
+static PetscErrorCode RestorePattern(Mat local, TrsvCSR *A)
 {
+  const SpTRSVGPUDeviceIndex *i = (const SpTRSVGPUDeviceIndex *)A->offsets,
+                             *j = (const SpTRSVGPUDeviceIndex *)A->columns;
+
   PetscFunctionBegin;
-  if (p->i) PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &p->i, &p->j));
-  for (int k = 0; k < 2; k++) TrsvDeviceFree(p->copy[k]);
+  if (i) PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The pattern on the GPU, complete for use in the default stream. To be restored by RestorePattern(). A storage format
    that does not show it gives A->offsets NULL. */
-static PetscErrorCode GetPattern(Mat local, PetscLogDouble nonzeros, Indices *p, TrsvCSR *A)
+static PetscErrorCode GetPattern(Mat local, TrsvCSR *A)
 {
-  PetscDeviceContext context;
-  PetscErrorCode     ierr;
-  TrsvError          error = TRSV_SUCCESS;
+  const SpTRSVGPUDeviceIndex *i, *j;
+  PetscDeviceContext          context;
+  PetscErrorCode              ierr;
 
   PetscFunctionBegin;
-  *p = (Indices){NULL, NULL, {NULL, NULL}};
-  *A = (TrsvCSR){(int)local->rmap->n, NULL, NULL, NULL};
+  *A = (TrsvCSR){(int)local->rmap->n, NULL, NULL, NULL, sizeof(*i) != sizeof(int)};
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &p->i, &p->j);
+  ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || ierr == PETSC_ERR_SUP, PETSC_COMM_SELF, ierr, "MatSeqAIJCUSPARSEGetIJ()");
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context)); /* the context's stream may still be writing it */
-  if (ierr) {
-    p->i = p->j = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (sizeof(*p->i) != sizeof(int)) {
-    error = TrsvDeviceNarrow(A->rows + 1, (const int64_t *)p->i, &p->copy[0]);
-    if (!error) error = TrsvDeviceNarrow((int)nonzeros, (const int64_t *)p->j, &p->copy[1]);
-    if (error) PetscCall(RestorePattern(local, p));
-    PetscCallTrsv(error);
-  }
-  A->offsets = p->copy[0] ? p->copy[0] : (const int *)p->i;
-  A->columns = p->copy[0] ? p->copy[1] : (const int *)p->j;
+  if (ierr) PetscFunctionReturn(PETSC_SUCCESS);
+  A->offsets = (const int *)i;
+  A->columns = (const int *)j;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,19 +66,18 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
   {
     const SpTRSVGPU   *s = (SpTRSVGPU *)F->data;
     Mat                local;
-    Indices            pattern;
     TrsvCSR            csr;
     const PetscScalar *a;
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
     if (s->multicolor && !local->boundtocpu) {
-      PetscCall(GetPattern(local, s->nonzeros, &pattern, &csr));
+      PetscCall(GetPattern(local, &csr));
       PetscCall(GetValues(local, &a));
       csr.values = a;
       error      = TrsvCheckNearlySymmetric(&csr, SPTRSVGPU_PRECISION, reason, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
-      PetscCall(RestorePattern(local, &pattern));
+      PetscCall(RestorePattern(local, &csr));
       if (error == TRSV_ERR_MEMORY) reason[0] = 0; /* the factorization may succeed without more memory */
       else PetscCallTrsv(error);
       unsuitable = (PetscBool)(reason[0] != 0);
@@ -145,16 +130,15 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
 #if PetscDefined(HAVE_CUDA)
   {
     const PetscScalar *a = NULL;
-    Indices            pattern;
     TrsvCSR            A;
 
-    PetscCall(GetPattern(local, s->nonzeros, &pattern, &A));
+    PetscCall(GetPattern(local, &A));
     if (request.order != TRSV_ORDER_GIVEN && request.place != TRSV_PLACE_HOST && A.offsets)
       PetscCall(GetValues(local, &a));
     A.values = a;
     error    = TrsvIluCreate(&request, (int)local->rmap->n, &A, &s->ilu);
     if (a) PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
-    PetscCall(RestorePattern(local, &pattern));
+    PetscCall(RestorePattern(local, &A));
     PetscCallTrsv(error);
     TrsvIluDescribe(s->ilu, &ilu);
     s->on_device  = (PetscBool)ilu.on_device;

@@ -43,8 +43,8 @@ static PetscErrorCode ReadILU(Mat host, SpTRSVGPUTriangles *t)
   }
   PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
-  t->view.L = (TrsvCSR){(int)n, t->shared[0], t->shared[1], a};
-  t->view.U = (TrsvCSR){(int)n, t->index, columns, t->value};
+  t->view.L = (TrsvCSR){(int)n, t->shared[0], t->shared[1], a, 0};
+  t->view.U = (TrsvCSR){(int)n, t->index, columns, t->value, 0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,8 +95,8 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
   }
   PetscCall(MatSeqSBAIJRestoreArray(host, &a));
   PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
-  t->view.L = (TrsvCSR){(int)n, loffsets, lcolumns, l};
-  t->view.U = (TrsvCSR){(int)n, uoffsets, ucolumns, u};
+  t->view.L = (TrsvCSR){(int)n, loffsets, lcolumns, l, 0};
+  t->view.U = (TrsvCSR){(int)n, uoffsets, ucolumns, u, 0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,6 +46,7 @@ typedef struct {
   int         rows;
   const int  *offsets, *columns;
   const void *values; /* of the type that a separate precision says; NULL: a pattern only */
+  int         wide;   /* 1: offsets and columns are int64_t, each less than 2^31; where a function says so */
 } TrsvCSR;
 
 /* A factor on the host: L without its unit diagonal, U with the diagonal first in each row, columns rising. Row i of L

@@ -69,6 +69,17 @@ static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
   return TRSV_SUCCESS;
 }
 
+/* The same for A that may be wide. */
+static TrsvError FactorWide(TrsvIlu *ilu, const TrsvCSR *A)
+{
+  TrsvCSR narrowed;
+
+  TrsvCall(TrsvNarrowCreate(A, &narrowed));
+  const TrsvError error = FactorSymbolic(ilu, &narrowed);
+  TrsvNarrowDestroy(A, &narrowed);
+  return error;
+}
+
 /* First set-ups on a device. The peak of a set-up is known if no other has started since. */
 static unsigned setups;
 
@@ -89,7 +100,7 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
     ilu->setup        = ++setups;
     TrsvDeviceMark();
     (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", FindHostReason(request, rows, A));
-    if (!ilu->host_reason[0]) error = FactorSymbolic(ilu, A);
+    if (!ilu->host_reason[0]) error = FactorWide(ilu, A);
   }
   ilu->request.row = ilu->request.column = NULL;
   if (error) TrsvIluDestroy(&ilu);

@@ -13,6 +13,7 @@
 #ifndef TRSV_ILU_H
 #define TRSV_ILU_H
 
+#include <stdint.h>
 #include "factor/factor.h"
 #include "ordering/ordering.h"
 #include "solve/solve.h"
@@ -58,6 +59,12 @@ struct TrsvIlu {
 
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
+
+/* narrow.cu: n 64-bit indices in 32 bits, in new memory; and A, or, if it is wide, a copy of it with such indices. All
+   on the device, in the default stream, which is waited for. */
+TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
+TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
+void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 
 /* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns the given error, or its own.
    */

@@ -4,7 +4,7 @@
    Mapping: a thread for each index. No thread waits for another. Same bits: copies.
 */
 #include "device/setup.cuh"
-#include "trsv.h"
+#include "ilu/ilu.h"
 
 static __global__ void narrow(int n, const int64_t *from, int *to)
 {
@@ -22,4 +22,30 @@ extern "C" TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to)
   TrsvDeviceFree(*to);
   *to = NULL;
   return error;
+}
+
+extern "C" TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed)
+{
+  const int64_t *offsets = (const int64_t *)A->offsets;
+  int64_t        entries;
+  int           *made = NULL;
+
+  *narrowed = *A;
+  if (!A->wide) return TRSV_SUCCESS;
+  *narrowed = {A->rows, NULL, NULL, A->values, 0};
+  TrsvCall(TrsvDeviceDownload(&entries, offsets + A->rows, sizeof(entries), NULL));
+  TrsvCall(TrsvDeviceNarrow(A->rows + 1, offsets, &made));
+  narrowed->offsets = made;
+  const TrsvError error = TrsvDeviceNarrow((int)entries, (const int64_t *)A->columns, &made);
+  narrowed->columns     = made;
+  if (error) TrsvNarrowDestroy(A, narrowed);
+  return error;
+}
+
+extern "C" void TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed)
+{
+  if (!A->wide) return;
+  TrsvDeviceFree((void *)narrowed->offsets);
+  TrsvDeviceFree((void *)narrowed->columns);
+  narrowed->offsets = narrowed->columns = NULL;
 }

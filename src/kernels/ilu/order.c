@@ -135,9 +135,14 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
 
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size)
 {
-  double asymmetry;
+  double    asymmetry;
+  TrsvCSR   N;
+  TrsvError error;
 
-  TrsvCall(TrsvDeviceAsymmetry(A->rows, A->offsets, A->columns, precision, A->values, &asymmetry));
+  TrsvCall(TrsvNarrowCreate(A, &N));
+  error = TrsvDeviceAsymmetry(N.rows, N.offsets, N.columns, precision, N.values, &asymmetry);
+  TrsvNarrowDestroy(A, &N);
+  TrsvCall(error);
   why[0] = 0;
   if (asymmetry > TrsvModel.order_unsymmetric) /* false for NaN */
     (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);

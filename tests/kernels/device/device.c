@@ -3,6 +3,7 @@
    what long rows are cut into.
 */
 #include "check.h"
+#include "ilu/ilu.h"
 #include "solve/rows/level_csr.h"
 #include "trsv.h"
 
@@ -270,6 +271,44 @@ static void TestGivesUp(void)
   End();
 }
 
+/* A matrix with 64-bit indices becomes one with 32-bit indices; an error leaves no memory. */
+static void TestNarrowMatrix(void)
+{
+  static const int64_t offsets[] = {0, 1, 3, 4}, columns[] = {0, 0, 1, 2};
+  static const int     want[] = {0, 1, 3, 4, 0, 0, 1, 2};
+  int                  narrow[4], failed = 1;
+  int64_t             *device;
+  TrsvCSR              A, N;
+
+  Begin("device: a matrix with 64-bit indices");
+  ExpectError(TrsvDeviceAlloc(sizeof(offsets) + sizeof(columns), &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  ExpectError(TrsvDeviceUpload(device, offsets, sizeof(offsets), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  ExpectError(TrsvDeviceUpload(device + 4, columns, sizeof(columns), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  A = (TrsvCSR){3, (const int *)device, (const int *)(device + 4), device, 1};
+  for (int k = 1; failed && k < 100; k++) {
+    SimtFailAt(k, 0);
+    const TrsvError error = TrsvNarrowCreate(&A, &N);
+    failed                = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !failed, "call %d fails: error %d", k, (int)error);
+    if (!error) {
+      Expect(N.rows == 3 && !N.wide && N.values == device, "%d rows, %s", N.rows, N.wide ? "wide" : "other values");
+      ExpectError(TrsvDeviceDownload(narrow, N.offsets, sizeof(narrow), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
+      Expect(!memcmp(narrow, want, sizeof(narrow)), "other offsets");
+      ExpectError(TrsvDeviceDownload(narrow, N.columns, sizeof(narrow), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
+      Expect(!memcmp(narrow, want + 4, sizeof(narrow)), "other columns");
+      TrsvNarrowDestroy(&A, &N);
+    }
+    Expect(SimtLive() == 1, "call %d fails: %zu device allocations are left", k, SimtLive() - 1);
+  }
+  TrsvDeviceFree(device);
+  A = (TrsvCSR){3, want, want + 4, want, 0};
+  ExpectError(TrsvNarrowCreate(&A, &N), TRSV_SUCCESS, "TrsvNarrowCreate");
+  Expect(N.offsets == want && N.columns == want + 4, "a matrix with 32-bit indices is copied");
+  TrsvNarrowDestroy(&A, &N);
+  End();
+}
+
 /* Indices in 64 bits become the same in 32 bits; an error leaves no memory. */
 static void TestNarrow(void)
 {
@@ -307,6 +346,7 @@ static void TestNarrow(void)
 void TestOnDevice(void)
 {
   TestNarrow();
+  TestNarrowMatrix();
   TestSame();
   TestTransposes();
   TestPlans();
