@@ -7,7 +7,7 @@ cuSPARSE and on the host, and Jacobi.\n\
   -o <file> : a JSON object a line is added to it\n\n";
 
 /*
-   Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code
+   Each way of setting up is run twice in the process, and the second run is reported, so that the loading of the GPU's code
    is not in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
 
    An apply is timed as a Krylov method has it: many in the stream, one after the other, and one wait at the end

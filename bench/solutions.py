@@ -172,7 +172,7 @@ def plot(systems, png):
             "legend.frameon": False,
         }
     )
-    style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o"), "bmc": ("#CC79A7", "D")}
+    style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o")}
     some = sorted((s for s in systems if "bmc" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["bmc"])
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
     for way, (color, marker) in style.items():

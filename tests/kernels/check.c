@@ -38,7 +38,7 @@ int Expect(int ok, const char *why, ...)
 
 int ExpectError(TrsvError got, TrsvError wanted, const char *doing)
 {
-  return Expect(got == wanted, "%s: error %d in place of %d%s%s", doing, (int)got, (int)wanted, got ? ": " : "",
+  return Expect(got == wanted, "%s: error %d instead of %d%s%s", doing, (int)got, (int)wanted, got ? ": " : "",
                 got ? TrsvErrorMessage() : "");
 }
 

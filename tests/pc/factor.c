@@ -231,7 +231,7 @@ int main(int argc, char **args)
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}
 
-   # on the host by plans, in place of PETSc's own solves
+   # on the host by plans, instead of PETSc's own solves
    testset:
       output_file: output/empty.out
       args: -mat_type aij -mat_sptrsvgpu_algorithm serial

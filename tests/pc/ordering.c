@@ -68,7 +68,7 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatGetFactorType(F, &now));
   if (now != type)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s in place of %s\n", MatFactorTypes[now],
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s instead of %s\n", MatFactorTypes[now],
                           MatFactorTypes[type])); /* ICC's was not known to be SPD any more */
   PetscCall(Solve("symmetric again", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -217,7 +217,7 @@ int main(int argc, char **args)
          nsize: 2
          args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
 
-   # on the host by plans, in place of PETSc's own solves
+   # on the host by plans, instead of PETSc's own solves
    testset:
       output_file: output/empty.out
       args: -mat_type aij -mat_sptrsvgpu_algorithm serial

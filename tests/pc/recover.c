@@ -69,7 +69,7 @@ static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error that comes back, in place of one that ends the program. PETSc's stack of functions is not put right where it
+/* An error that comes back, instead of one that ends the program. PETSc's stack of functions is not put right where it
  * keeps one. */
 #define CheckFails(...) \
   do { \

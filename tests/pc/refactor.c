@@ -1,6 +1,6 @@
 static char help[] =
   "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
-  -icc    : ICC in place of ILU\n\
+  -icc    : ICC instead of ILU\n\
   -multicolor    : in multicolor order\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
@@ -188,7 +188,7 @@ int main(int argc, char **args)
          suffix: icc_shift
          args: -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
 
-   # on the host by plans, in place of PETSc's own solves
+   # on the host by plans, instead of PETSc's own solves
    testset:
       output_file: output/empty.out
       args: -mat_type aij -mat_sptrsvgpu_algorithm serial -multicolor {{0 1}}

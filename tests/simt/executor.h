@@ -47,7 +47,7 @@ typedef struct {
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
   int        weak;            /* 1: stores become visible late and in any order, as relaxed ones may, and loads may find
                                  what was there before; 2: stores and copies as late as nearly nobody can go on without */
-  int  bounded;               /* where nobody can go on, let time pass until waits give up, in place of a report */
+  int  bounded;               /* where nobody can go on, let time pass until waits give up, instead of a report */
   int  cluster;               /* blocks of the largest cluster that the device claims to hold; 0: any */
   int  old;                   /* the device claims to have no clusters, nor bulk copies */
   int  shared;                /* bytes of shared memory that it claims to have for a block; 0: an H200's */

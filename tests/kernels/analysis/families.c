@@ -73,9 +73,9 @@ static void Make(const char *what, int rows, int nnz, int levels)
       if (ExpectError(TrsvAnalyze(&T.matrix, &a), TRSV_SUCCESS, which)) {
         const TrsvStatistics *s = &a->statistics;
 
-        Expect(s->rows == rows, "%s: %d rows in place of %d", which, s->rows, rows);
-        Expect(s->nnz == nnz, "%s: %ld entries in place of %d", which, (long)s->nnz, nnz);
-        Expect(s->levels == levels, "%s: %d level sets in place of %d", which, s->levels, levels);
+        Expect(s->rows == rows, "%s: %d rows instead of %d", which, s->rows, rows);
+        Expect(s->nnz == nnz, "%s: %ld entries instead of %d", which, (long)s->nnz, nnz);
+        Expect(s->levels == levels, "%s: %d level sets instead of %d", which, s->levels, levels);
         TrsvAnalysisDestroy(&a);
       }
       TriangleFree(&T);
@@ -99,9 +99,9 @@ void TestFamilies(void)
 
   while (FamilyName(n)) n++;
   Begin("families: their names");
-  Expect(n == count, "%d families in place of %d", n, count);
+  Expect(n == count, "%d families instead of %d", n, count);
   for (int k = 0; k < n && k < count; k++)
-    Expect(!strcmp(FamilyName(k), known[k].name), "family %d is %s in place of %s", k, FamilyName(k), known[k].name);
+    Expect(!strcmp(FamilyName(k), known[k].name), "family %d is %s instead of %s", k, FamilyName(k), known[k].name);
   Expect(MatrixMake("family:", &M) && MatrixMake("family:tre", &M) && MatrixMake("family:tree2", &M) &&
            MatrixMake("bmc:family:none", &M),
          "there is one that should not be there");

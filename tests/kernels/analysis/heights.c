@@ -157,7 +157,7 @@ static void FailsAnywhere(void)
       TrsvAnalysisDestroy(&a[0]);
       TrsvAnalysisDestroy(&a[1]);
     }
-    Expect(!failed || SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+    Expect(!failed || SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
   }
   for (long k = 1, failed = 1; f && a[0] && a[1] && failed; k++) {
     a[0]->heights = a[1]->heights = NULL;

@@ -31,7 +31,7 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
 
     same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels &&
                     d->level_max == h->level_max,
-                  "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d",
+                  "%d rows, %ld entries, longest row %d, %d level sets of at most %d, instead of %d, %ld, %d, %d, %d",
                   d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels,
                   h->level_max) &&
            Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation &&
@@ -224,7 +224,7 @@ static void TestCut(void)
         if (plan && reference) {
           const int depth = Depth(plan->data, longest[a]);
 
-          Expect(depth <= most, "%s of %d rows: a chain of %d in place of %d", ShapeName[cases[c].shape], cases[c].rows,
+          Expect(depth <= most, "%s of %d rows: a chain of %d instead of %d", ShapeName[cases[c].shape], cases[c].rows,
                  depth, most);
           ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
           ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");

@@ -359,7 +359,7 @@ static void Fails(void)
       SimtFailAt(0, 0);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 1, "afterwards");
       TrsvFactorDestroy(&f);
-      Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+      Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
       Expect(k > 10 || failed, "it could fail nowhere");
     }
     TrsvDeviceFree(order);

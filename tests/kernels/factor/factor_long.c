@@ -109,7 +109,7 @@ static void Shared(void)
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
       if (f)
-        Expect((double)f->host_work.operations == Operations(&A), "%llu operations in place of %g",
+        Expect((double)f->host_work.operations == Operations(&A), "%llu operations instead of %g",
                f->host_work.operations, Operations(&A));
       TrsvFactorDestroy(&f);
       FreeSquare(&A);

@@ -225,7 +225,7 @@ static void Choices(void)
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
     }
     TrsvFactorDestroy(&f);
-    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
     Expect(failed || natural > 2, "%ld times the natural order", natural);
     FreeSquare(&A);
   }
@@ -337,7 +337,7 @@ static void Upper(void)
              TrsvAlgorithmName(asked), choice.reason);
     if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
-    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k - 1, SimtLive(), live);
   }
   Expect(kept > 1, "%d times it was kept without", kept);
   FreeSquare(&A);

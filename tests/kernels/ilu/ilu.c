@@ -290,7 +290,7 @@ static void FailAnywhere(TrsvOrderRequest order)
       CheckAll(ilu, &A, TRSV_ILU, "after a failure");
     }
     TrsvIluDestroy(&ilu);
-    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
   }
   Expect(errors > (Reduced() ? 1 : 5), "%d errors", errors);
   FreeSquare(&A);
@@ -363,7 +363,7 @@ static void Streams(void)
                 "a solve after a failure");
   }
   TrsvIluDestroy(&ilu);
-  Expect(SimtObjects() <= objects, "%zu objects in place of %zu", SimtObjects(), objects);
+  Expect(SimtObjects() <= objects, "%zu objects instead of %zu", SimtObjects(), objects);
   free(b);
   free(x);
   FreeSquare(&A);

@@ -380,7 +380,7 @@ static void Scarce(TrsvMemory from)
         Expect(fabs(Get(y, TRSV_DOUBLE, i) - Get(b, TRSV_DOUBLE, i)) < 1e-11, "place %ld: row %d is off", k, i);
     }
     TrsvPairDestroy(&pair);
-    Expect(SimtLive() == live, "place %ld: %zu device allocations in place of %zu", k, SimtLive(), live);
+    Expect(SimtLive() == live, "place %ld: %zu device allocations instead of %zu", k, SimtLive(), live);
   }
   Expect(fell > 10, "only %d times", fell);
   End();

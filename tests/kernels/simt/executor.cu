@@ -127,7 +127,7 @@ static void TestOrders(void)
     Reports(NULL);
     for (unsigned i = 0; i < 16; i++) forward = forward && when[i] == i;
     orders += !forward;
-    Expect(most <= (unsigned)SimtSettings.resident, "%u blocks in place of %d", most, SimtSettings.resident);
+    Expect(most <= (unsigned)SimtSettings.resident, "%u blocks instead of %d", most, SimtSettings.resident);
   }
   Expect(orders > 8 && orders < 24, "%u of 24 schedules are out of order", orders);
   End();

@@ -28,7 +28,7 @@ static const struct {
 } bugs[BUGS] = {
   {"warp-level, no bug",                            "-"                    },
   {"thread-level, no bug",                          "-"                    },
-  {"block numbers in place of tickets",             "deadlock"             },
+  {"block numbers instead of tickets",             "deadlock"             },
   {"no barrier behind the ticket",                  ""                     },
   {"a mask of half the warp",                       "not in the mask"      },
   {"a lane that does not take part",                ""                     }, /* said in several ways */

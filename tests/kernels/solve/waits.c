@@ -162,7 +162,7 @@ static void Patience(const TrsvAlgorithm *a)
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
     /* time is asked for at every 1024th poll, and 10 ms pass from poll to poll */
-    Expect(NaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s in place of %g s",
+    Expect(NaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s instead of %g s",
            NaNs(p.x), took, seconds[i]);
     SimtSettings.lose = 0;
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");

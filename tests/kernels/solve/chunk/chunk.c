@@ -51,7 +51,7 @@ static void Lengths(const TrsvAlgorithm *a)
     TrsvChunkSettingsOverride(&settings);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
     if (plan)
-      Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d",
+      Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps instead of %d",
              ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSummary(plan)->steps,
              cases[c].steps);
     TrsvPlanDestroy(&plan);

@@ -57,7 +57,7 @@ static void ExpectLevels(const TrsvMatrix *A, const TrsvMatrix *D, int size, int
 
     Expect(levels[s] == wanted, "%d rows, blocks of %d: %d level sets, not %d", A->rows, size >> s, levels[s], wanted);
     for (size_t i = 0; i < rows; i++)
-      if (!Expect(found[(size_t)s * rows + i] == word[i], "%d rows, blocks of %d: row %zu has %u in place of %u",
+      if (!Expect(found[(size_t)s * rows + i] == word[i], "%d rows, blocks of %d: row %zu has %u instead of %u",
                   A->rows, size >> s, i, found[(size_t)s * rows + i], word[i]))
         break;
   }
@@ -163,7 +163,7 @@ static void ExpectAnalysis(const InverseProduct *P)
   if (!ExpectError(TrsvAnalyze(&P->matrix, &analysis), TRSV_SUCCESS, "TrsvAnalyze of the product")) return;
   const TrsvStatistics *a = &analysis->statistics, *s = &P->analysis.statistics;
   Expect(s->rows == a->rows && s->nnz == a->nnz && s->row_max == a->row_max && s->levels == a->levels,
-         "%d rows, %ld entries, longest row %d, %d level sets in place of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max,
+         "%d rows, %ld entries, longest row %d, %d level sets instead of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max,
          s->levels, a->rows, a->nnz, a->row_max, a->levels);
   Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean &&
            s->mean_offset == a->mean_offset && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth &&
@@ -211,7 +211,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source, &P), TRSV_SUCCESS, "TrsvInverseMake")) {
     Expect(v.block == block && s.totals[size].entries == columns.size() &&
              s.totals[size].inverse == (unsigned)start.back(),
-           "blocks of %d: %llu entries, %llu of the inverse, in place of %zu and %d", v.block, s.totals[size].entries,
+           "blocks of %d: %llu entries, %llu of the inverse, instead of %zu and %d", v.block, s.totals[size].entries,
            s.totals[size].inverse, columns.size(), start.back());
     Expect(s.totals[size].late == late, "%d rows, blocks of %d: %llu entries are late, not %llu", A->rows, block,
            s.totals[size].late, late);
@@ -343,7 +343,7 @@ static void TestNothingStays(void)
       if (strncmp(line, "blocks=", 7)) {
         plain++;
         Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk),
-               "%s: %zu allocations, %zu bytes in place of %zu, %zu", wide ? "wide" : ShapeName[shape], own,
+               "%s: %zu allocations, %zu bytes instead of %zu, %zu", wide ? "wide" : ShapeName[shape], own,
                TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
       } else {
         blocks++;
