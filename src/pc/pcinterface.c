@@ -121,8 +121,8 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    auto. If it contradicts natural or multicolor set here, the set-up fails.
 
    auto keeps the natural order if the solves run on the host, where level sets cost nothing. On a GPU it compares the
-   predicted times of the rest of the set-up and 100 iterations; it expects 1.2 times as many iterations in multicolor
-   (1.05 times on grids of 5 and 7 points). It also keeps the natural order if ILU(0) in that order is a complete
+   predicted times of the rest of the set-up and 100 iterations. It expects more iterations in multicolor, the more fill
+   ILU(0) leaves out there, which it estimates from the values. It also keeps the natural order if ILU(0) in that order is a complete
    factorization, if memory does not suffice for a factor in each order, and if the values are far from symmetric.
    In multicolor such problems often need several times as many iterations.
 
