@@ -104,6 +104,11 @@ template <class R> static inline void trsv_shared_store(unsigned a, TrsvComplex<
   trsv_shared_store(a, v.re);
   trsv_shared_store(a + (unsigned)sizeof(R), v.im);
 }
+template <class R> static inline void trsv_push_if(TrsvPeer p, unsigned a, TrsvComplex<R> v, bool condition)
+{
+  trsv_push_if(p, a, v.re, condition);
+  trsv_push_if(p, a + (unsigned)sizeof(R), v.im, condition);
+}
   #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
   template <> inline TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a, simt::Line at) \
   { \
@@ -112,6 +117,19 @@ template <class R> static inline void trsv_shared_store(unsigned a, TrsvComplex<
     return {re, trsv_shared_load<R>(a + (unsigned)sizeof(R), at)}; \
   }
 #else
+  #if TRSV_CODE_90
+    #define TRSV_COMPLEX_PUSH(R, suffix, letter) \
+    static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, TrsvComplex<R> v, \
+                                                        bool condition) \
+    { \
+      asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %4, 0; mov.b64 a, {%0, %1}; @p " \
+                   "st.relaxed.cluster.v2." suffix " [a], {%2, %3}; }" ::"r"(peer.low + address), \
+                   "r"(peer.high), letter(v.re), letter(v.im), "r"((unsigned)condition) \
+                   : "memory"); \
+    }
+  #else
+    #define TRSV_COMPLEX_PUSH(R, suffix, letter)
+  #endif
   #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
   static __device__ __forceinline__ TrsvComplex<R> trsv_load(const TrsvComplex<R> *p) \
   { \
@@ -140,6 +158,14 @@ template <class R> static inline void trsv_shared_store(unsigned a, TrsvComplex<
   { \
     asm volatile("st.volatile.shared.v2." suffix " [%0], {%1, %2};" ::"r"(a), letter(v.re), letter(v.im) : "memory"); \
   } \
+  static __device__ __forceinline__ void trsv_store_if(TrsvComplex<R> *p, TrsvComplex<R> v, bool condition) \
+  { \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; " \
+                 "@p st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2}; }" ::"l"(p), \
+                 letter(v.re), letter(v.im), "r"((unsigned)condition) \
+                 : "memory"); \
+  } \
+  TRSV_COMPLEX_PUSH(R, suffix, letter) \
   static __device__ __forceinline__ TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
   { \
     const auto v = __ldcs((const TrsvPairOf<R> *)p); \
@@ -166,9 +192,27 @@ TRSV_COMPLEX_CONSTANT(float, trsv_nan)
 TRSV_COMPLEX_CONSTANT(double, trsv_nan)
 #undef TRSV_COMPLEX_CONSTANT
 
+/* A complex value has the mark if one half has. */
+#define TRSV_COMPLEX_MARK(R) \
+  template <> __device__ __forceinline__ unsigned trsv_mark<TrsvComplex<R>>() { return trsv_mark<R>(); } \
+  template <> __device__ __forceinline__ unsigned trsv_shared_mark<TrsvComplex<R>>(unsigned address) \
+  { \
+    const unsigned re = trsv_shared_mark<R>(address), im = trsv_shared_mark<R>(address + (unsigned)sizeof(R)); \
+    return re == trsv_mark<R>() ? re : im; \
+  }
+TRSV_COMPLEX_MARK(float)
+TRSV_COMPLEX_MARK(double)
+#undef TRSV_COMPLEX_MARK
+
 template <class R> static __device__ __forceinline__ bool trsv_is_ready(TrsvComplex<R> v)
 {
   return trsv_is_ready(v.re) && trsv_is_ready(v.im);
+}
+template <class R> static __device__ __forceinline__ unsigned trsv_mark_of(TrsvComplex<R> v)
+{
+  const unsigned re = trsv_mark_of(v.re);
+
+  return re == trsv_mark<R>() ? re : trsv_mark_of(v.im);
 }
 template <class R> static __device__ __forceinline__ bool trsv_is_marked(TrsvComplex<R> v)
 {

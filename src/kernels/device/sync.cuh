@@ -72,6 +72,12 @@ template <class T> static __device__ __forceinline__ unsigned trsv_mark()
 static __device__ __forceinline__ unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
 static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
 
+/* The mark word of a value in shared memory. */
+template <class T> static __device__ __forceinline__ unsigned trsv_shared_mark(unsigned address)
+{
+  return trsv_shared_load<unsigned>(address + (unsigned)sizeof(T) - 4);
+}
+
 /* Has a value the mark of NOT_READY? And the value, or NaN if it has. */
 template <class T> static __device__ __forceinline__ bool trsv_is_marked(T v)
 {

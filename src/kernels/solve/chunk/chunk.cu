@@ -10,7 +10,7 @@
 
 static const void *FindKernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
 {
-  return TRSV_BY_REAL_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
+  return TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
 }
 
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
@@ -40,7 +40,7 @@ static TrsvError Launch(TrsvPlan *plan, bool reciprocals, const int *from, const
   ChunkPlan *c = Data(plan);
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
 }
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -56,7 +56,7 @@ static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream
   ChunkPlan *c = Data(plan);
 
   if (c->inverse) return TrsvInverseSetValues(plan, c->inverse, values, stream);
-  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
 }
 
 static const void *FindReciprocalKernel(const TrsvPlan *plan)
@@ -118,7 +118,7 @@ static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
-         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits());
+         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TrsvValueSize(precision));
 }
 
 static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
@@ -189,7 +189,7 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,
   .pivots       = &pivot_solve,
-  .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
+  .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED | TRSV_TAKES_COMPLEX,
 };
 
 const TrsvAlgorithm TrsvChunkPlain = {
@@ -206,5 +206,5 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,
   .pivots       = &pivot_solve,
-  .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
+  .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED | TRSV_TAKES_COMPLEX,
 };

@@ -64,7 +64,8 @@ template <class T> struct ChunkView {
 
 /* Offsets of values in a record, and of records in a stage. */
 template <class T, int K, int W> struct ChunkLayout {
-  static constexpr unsigned rows = CHUNK_ROWS(K), steps = CHUNK_STEPS(K, W), quads = CHUNK_QUADS(K, sizeof(T)),
+  static constexpr unsigned rows = CHUNK_ROWS(K, sizeof(T)), steps = CHUNK_STEPS(K, W, sizeof(T)),
+                            quads = CHUNK_QUADS(K, sizeof(T)),
                             step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
 
   /* The offset of a byte of a record from the start of the stage. */

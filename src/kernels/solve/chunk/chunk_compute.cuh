@@ -11,7 +11,8 @@
      them. The order of this work, and how far ahead it is done, is the fastest measured for each K
      (docs/performance.md).
 
-   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, and a later load
+   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, or of the two
+   words of a complex value, and a later load
    of the warp reads all 8. PTX's memory model says nothing about accesses of different sizes. The kernel assumes that
    the load finds the whole word once the probe has found its upper half. tests/gpu/waits.cu tries that. */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
@@ -27,7 +28,8 @@ struct ChunkWork {
 
 /* A lane's record in registers. */
 template <class T, int K> struct ChunkRecord {
-  static constexpr int words = sizeof(T) / 4;
+  typedef TrsvReal<T>  Real;
+  static constexpr int words = sizeof(T) / 4, real_words = sizeof(Real) / 4;
 
   TrsvQuad quad[CHUNK_QUADS(K, sizeof(T))];
 
@@ -36,9 +38,15 @@ template <class T, int K> struct ChunkRecord {
     const TrsvQuad &q = quad[i / 4];
     return i % 4 == 0 ? q.x : i % 4 == 1 ? q.y : i % 4 == 2 ? q.z : q.w;
   }
+  /* number i: a value, or a part of a complex one */
+  __device__ __forceinline__ Real number(int i) const
+  { return trsv_from_words<Real>(word(real_words * i), word(real_words * (i + 1) - 1)); }
   /* value k; the right-hand side is value K */
   __device__ __forceinline__ T value(int k) const
-  { return trsv_from_words<T>(word(words * k), word(words * (k + 1) - 1)); }
+  {
+    if constexpr (words == real_words) return number(k);
+    else return {number(2 * k), number(2 * k + 1)};
+  }
   __device__ __forceinline__ unsigned tail() const { return word(words * (K + 1)); }
   __device__ __forceinline__ unsigned address(int k, unsigned zero) const
   {
@@ -59,10 +67,9 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
   constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: probe two steps ahead */
   constexpr bool SOON  = K == 3;                        /* await the writers before a stage ends */
-  constexpr int  FETCH = SHORT ? 4 : SOON ? 3 : 2;      /* steps that a record is fetched before its own */
-  constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers */
+  constexpr int  SETS  = SHORT && sizeof(T) <= 8 ? 8 : 4;       /* records in registers */
+  constexpr int  FETCH = SETS == 8 ? 4 : SHORT || SOON ? 3 : 2; /* steps that a record is fetched before its own */
   constexpr bool AFTER = K <= 2;                        /* export after the next step's loads, which are more urgent */
-  constexpr unsigned MARK_AT = sizeof(T) - 4;
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T),
@@ -139,14 +146,14 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 #pragma unroll
   for (int k = 0; k < LATE; k++) {
     late_at[0][k] = record[0].address(EARLY + k, zero);
-    bad           = bad || trsv_shared_load<unsigned>(late_at[0][k] + MARK_AT) == mark;
+    bad           = bad || trsv_shared_mark<T>(late_at[0][k]) == mark;
   }
   sum = sum_early(record[0]);
   if (SHORT)
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      probe[0][k] = trsv_shared_load<unsigned>(record[0].address(k, zero) + MARK_AT);
-      probe[1][k] = trsv_shared_load<unsigned>(record[1].address(k, zero) + MARK_AT);
+      probe[0][k] = trsv_shared_mark<T>(record[0].address(k, zero));
+      probe[1][k] = trsv_shared_mark<T>(record[1].address(k, zero));
     }
   trsv_keep(out);
   trsv_keep(exports);
@@ -168,7 +175,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
           locate(next, late_at[(j + 1) & 1]);
 #pragma unroll
           for (int k = 0; k < LATE; k++)
-            probe_next[k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
+            probe_next[k] = trsv_shared_mark<T>(record[(j + 2) % SETS].address(k, zero));
         }
         if (AFTER) give(export_to, export_tail, export_value);
         if (SHORT) {
@@ -200,7 +207,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
           for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(next.address(k, zero));
           locate(next, late_at[(j + 1) & 1]);
 #pragma unroll
-          for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_load<unsigned>(late_at[(j + 1) & 1][k] + MARK_AT);
+          for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_mark<T>(late_at[(j + 1) & 1][k]);
         }
         fetch(record[(j + FETCH) % SETS]);
         if (j == UNROLL - FETCH - 1 && u + UNROLL == STEPS) look_at_next_stage();

@@ -13,6 +13,7 @@ struct ChunkPlan; /* a plan: chunk.cuh */
 struct ChunkEmission {
   ChunkGraph           G;
   int                  K, W, chunks, cluster, ring, import_lifetime, capacity; /* capacity: cells for imports */
+  int                  size;                                                   /* bytes of a value */
   int                  nodes, uses, stages, bits; /* nodes: records; bits: of a time in key */
   int                  stored, toward;            /* as in ChunkHeights */
   int                  wide; /* some value is too far from its row's diagonal for a distance of a byte */
@@ -46,11 +47,11 @@ struct ChunkEmission {
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
-static __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.K); }
+static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.K, e.size); }
 /* The stage in its chunk of a record in order of time. */
 static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 {
-  return e.at[e.node[i]] / CHUNK_ROWS(e.K);
+  return e.at[e.node[i]] / emit_rows(e);
 }
 
 /* Calls f(dependency, source) for each dependency of a record. */

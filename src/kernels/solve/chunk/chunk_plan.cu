@@ -102,6 +102,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   c->blocks                   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
   plan->bytes                 = 0;
   e.capacity                  = capacity;
+  e.size                      = size;
   TrsvCall(TrsvChunkNumber(heights, schedule, &e, &memory[NUMBERED]));
   e.import_lifetime = lifetime;
   TrsvCall(AllocateCounted(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
@@ -122,7 +123,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   ChunkDraft   draft = ChunkDraft();
-  c->places          = (size_t)s->stages * CHUNK_ROWS(settings->length);
+  c->places          = (size_t)s->stages * CHUNK_ROWS(settings->length, size);
   c->shared_bytes =
     CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
   TrsvCall(AllocateLayout(plan, [&](TrsvArena &a) {
@@ -152,7 +153,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
 }
 
 /* The smallest ring. */
-static int LeastRing(const TrsvChunkSettings *s) { return CHUNK_LEAST * CHUNK_ROWS(s->length); }
+static int LeastRing(const TrsvChunkSettings *s, size_t size) { return CHUNK_LEAST * CHUNK_ROWS(s->length, size); }
 
 /* Writes the plan with the longest lifetime of imports with which their cells fit, or else with the smallest ring.
    Cells are reused if the lifetime is limited; neighbors do not push into such cells, so clusters are given up. With a
@@ -161,6 +162,7 @@ static int LeastRing(const TrsvChunkSettings *s) { return CHUNK_LEAST * CHUNK_RO
 static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};
+  const size_t      size        = TrsvValueSize(plan->precision);
   TrsvChunkSettings settings    = schedule->settings;
   const int         wanted      = settings.import_lifetime;
   int               placed;
@@ -184,8 +186,8 @@ static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedul
       if (*fits) return TRSV_SUCCESS;
       FreeAttempt((ChunkPlan *)plan->data);
     }
-    if (settings.ring <= LeastRing(&settings)) return TRSV_SUCCESS;
-    settings.ring = schedule->settings.ring = LeastRing(&settings); /* no row is placed otherwise */
+    if (settings.ring <= LeastRing(&settings, size)) return TRSV_SUCCESS;
+    settings.ring = schedule->settings.ring = LeastRing(&settings, size); /* no row is placed otherwise */
   }
 }
 
@@ -218,7 +220,8 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 
 /* Makes the schedule with the settings of this rank. For rank 0, if the best settings have too many chunks for such
    long chains, the next ones are tried. */
-static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, int rank, ChunkSchedule *schedule)
+static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, size_t size, int rank,
+                             ChunkSchedule *schedule)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
@@ -226,7 +229,7 @@ static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *
 
   if (override_settings) return TrsvChunkPlace(heights, override_settings, schedule);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), choice, time);
+  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), size, choice, time);
   if (rank >= choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", choices);
   TrsvError error = TrsvChunkPlace(heights, &choice[rank], schedule);
@@ -244,7 +247,7 @@ TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
 
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &heights));
-  error = PlaceRanked(&heights, &analysis->statistics, rank, &schedule);
+  error = PlaceRanked(&heights, &analysis->statistics, TrsvValueSize(plan->precision), rank, &schedule);
   if (!error) error = Emit(plan, &heights, &schedule);
   TrsvChunkScheduleFree(&schedule);
   TrsvChunkHeightsFree(&heights);

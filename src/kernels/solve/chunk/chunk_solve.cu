@@ -7,7 +7,7 @@
      words of the next launch. A launch that finds reciprocals (chunk.h) differs in the computing warp alone. Solves and
      such launches may follow each other in any order.
    Memory order: a result that crosses chunks, or goes from an importing warp to the computing warp, is a word that is
-     its own flag (sync.cuh). It goes through L2 or into a cell of a neighbor's shared memory. trsv_warp_sync orders the
+     its own flag (sync.cuh); a complex result is two such words (complex.cuh). It goes through L2 or into a cell of a neighbor's shared memory. trsv_warp_sync orders the
      steps of the computing warp. Barriers and counters that release and acquire hand over stages of records and of
      results. A stage of records arrives at its barrier as one bulk copy or, in code for compute capability 8.x, as the
      copies of 32 lanes (trsv_bulk_copy). Such code has no clusters: all results cross chunks through L2. No result has
@@ -187,7 +187,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
                                                                                     unsigned base, int me,
                                                                                     unsigned lane)
 {
-  constexpr unsigned ROWS = CHUNK_ROWS(K);
+  constexpr unsigned ROWS = ChunkLayout<T, K, W>::rows;
   constexpr int      N = ROWS / 32;
   const unsigned     slots = min(A.ring / ROWS, (unsigned)SLOTS);
 
@@ -303,8 +303,15 @@ template <class T> struct ChunkSolver {
   ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
 };
 
+/* The kernel that finds reciprocals; complex values have none. */
+template <class T, int K, int W> static constexpr ChunkKernel<T> chunk_reciprocals()
+{
+  if constexpr (sizeof(T) == sizeof(TrsvReal<T>)) return chunk_solve<T, K, W, true>;
+  else return NULL;
+}
+
 #define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
-#define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_solve<T, K, W, true>}
+#define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_reciprocals<T, K, W>()}
 
 template <class T> static const ChunkSolver<T> *FindSolver(const TrsvChunkSettings *s)
 {
@@ -355,6 +362,8 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
   return TrsvDeviceCheckLaunch("chunk_solve");
 }
 
-template const void *ChunkKernelOf<TRSV_REAL>(const TrsvChunkSettings *, bool);
-template TrsvError   ChunkSolveBy<TRSV_REAL>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *,
-                                             TrsvStream);
+#define CHUNK_SOLVE_INSTANCES(T) \
+  template const void *ChunkKernelOf<T>(const TrsvChunkSettings *, bool); \
+  template TrsvError   ChunkSolveBy<T>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, \
+                                       TrsvStream);
+CHUNK_SOLVE_INSTANCES(TRSV_REAL)

@@ -47,7 +47,7 @@ struct RecordSources {
 };
 
 /* Writes the values of a record, divided by the row's diagonal, and the diagonal's reciprocal. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
   chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
@@ -68,7 +68,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 }
 
 /* Copies values back, for a unit diagonal: then records hold the values as given. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
   chunk_scatter(const ChunkSources c, const unsigned char *records, T *to)
 {
   typedef ChunkLayout<T, K, W> Layout;
@@ -105,19 +105,23 @@ template <class T> static const ChunkKernels<T> *FindKernels(const TrsvChunkSett
 
 template <class T> TrsvError ChunkGatherValues(ChunkPlan *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((FindKernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages,
-              (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
+  const TrsvChunkSettings *s = &c->schedule.settings;
+
+  TRSV_LAUNCH((FindKernels<T>(s)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0,
+              stream, c->sources, (const T *)values, c->records);
   return TrsvDeviceCheckLaunch("chunk_gather");
 }
 
 template <class T> TrsvError ChunkScatterValues(const ChunkPlan *c, void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((FindKernels<T>(&c->schedule.settings)->scatter), (unsigned)c->schedule.stages,
-              (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
+  const TrsvChunkSettings *s = &c->schedule.settings;
+
+  TRSV_LAUNCH((FindKernels<T>(s)->scatter), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0,
+              stream, c->sources, c->records, (T *)values);
   return TrsvDeviceCheckLaunch("chunk_scatter");
 }
 
-template TrsvError ChunkGatherValues<float>(ChunkPlan *, const void *, TrsvStream);
-template TrsvError ChunkGatherValues<double>(ChunkPlan *, const void *, TrsvStream);
-template TrsvError ChunkScatterValues<float>(const ChunkPlan *, void *, TrsvStream);
-template TrsvError ChunkScatterValues<double>(const ChunkPlan *, void *, TrsvStream);
+#define CHUNK_VALUES_INSTANCES(T) \
+  template TrsvError ChunkGatherValues<T>(ChunkPlan *, const void *, TrsvStream); \
+  template TrsvError ChunkScatterValues<T>(const ChunkPlan *, void *, TrsvStream);
+CHUNK_VALUES_INSTANCES(TRSV_REAL)

@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(256)
   write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K, size),
             step_bytes        = CHUNK_QUADS(K, size) * W * 16;
   const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
@@ -199,18 +199,20 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
 {
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
-      a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports);
+      a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports);
     },
     &d->memory));
   TrsvCall(TrsvLaunchEach("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
-  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
+  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, (TrsvStream)NULL, *e, *c, *d);
   return TrsvDeviceCheckLaunch("write_stages");
 }
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
-  TrsvCall(TRSV_BY_REAL_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
-  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
-              s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
+  const int size = (int)TrsvValueSize(precision);
+
+  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
+  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length, size), 0, (TrsvStream)NULL,
+              s->settings.length, s->settings.width, size, *c, *d);
   return TrsvDeviceCheckLaunch("write_records");
 }

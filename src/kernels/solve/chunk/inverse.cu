@@ -41,6 +41,12 @@ static __device__ __forceinline__ int inverse_rank(unsigned have, int lane)
   return __popc(have & ((1u << lane) - 1));
 }
 
+template <class R> static __device__ __forceinline__ R inverse_divide(R a, R b) { return a / b; }
+template <class R> static __device__ __forceinline__ TrsvComplex<R> inverse_divide(TrsvComplex<R> a, TrsvComplex<R> b)
+{
+  return a * ((R)1 / b);
+}
+
 /* Computes the inverse of D, its growth, and the product. One warp for each group. */
 template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse,
                                                          T *values, unsigned *exceeding)
@@ -53,7 +59,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
 
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
 
-  for (int s = 0; s < INVERSE_GROUP; s++) D[lane * stride + s] = s == lane;
+  for (int s = 0; s < INVERSE_GROUP; s++) D[lane * stride + s] = (TrsvReal<T>)(s == lane);
   if (p < A.rows && A.stored) D[lane * stride + lane] = value(A.diagonal(i));
   const InverseRow row = inverse_row(A, p, [&](int q, int k) { D[lane * stride + q % INVERSE_GROUP] = value(k); });
   __syncwarp();
@@ -61,17 +67,18 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   /* D x = e: a lane for each column of the inverse */
   const int top = lane / A.block * A.block;
   for (int r = 0; r < INVERSE_GROUP; r++) {
-    T x = r == lane;
+    T x = (TrsvReal<T>)(r == lane);
     if (r >= lane && r < top + A.block) {
       for (int k = lane; k < r; k++) x = fma(-D[r * stride + k], X[k * stride + lane], x);
-      x /= D[r * stride + r];
+      x = inverse_divide(x, D[r * stride + r]);
     } else x = 0;
     X[r * stride + lane] = x;
   }
-  T sum = 0, growth = 0;
-  for (int s = 0; s < INVERSE_GROUP; s++) sum += fabs(D[lane * stride + s]);
+  TrsvReal<T> sum = 0, growth = 0;
+  for (int s = 0; s < INVERSE_GROUP; s++) sum += trsv_magnitude<TrsvReal<T>>(D[lane * stride + s]);
   __syncwarp();
-  for (int s = 0; s < INVERSE_GROUP; s++) growth = fma(fabs(X[lane * stride + s]), __shfl_sync(~0u, sum, s), growth);
+  for (int s = 0; s < INVERSE_GROUP; s++)
+    growth = fma(trsv_magnitude<TrsvReal<T>>(X[lane * stride + s]), __shfl_sync(~0u, sum, s), growth);
   const unsigned bad = __ballot_sync(~0u, !(growth <= limit));
   if (lane == 0 && bad) (void)atomicAdd(exceeding, (unsigned)__popc(bad));
 
@@ -204,7 +211,7 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
   TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
   error = TrsvDeviceClear(v->exceeding, sizeof(*v->exceeding), stream);
   if (!error)
-    error = TRSV_BY_REAL_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
+    error = TRSV_BY_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
   if (!error) error = TrsvDeviceDownload(&exceeding, v->exceeding, sizeof(exceeding), stream);
   if (!error && !exceeding) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
   TrsvScratchFree(product, stream);
@@ -220,7 +227,7 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
 TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, TrsvStream stream)
 {
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
+  TrsvCall(TRSV_BY_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 

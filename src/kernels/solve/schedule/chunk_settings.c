@@ -115,11 +115,11 @@ static int CountPlanes(const TrsvStatistics *t)
 /* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend on their
    own chunk and the one before only, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
    fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
-static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared)
+static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared, size_t size)
 {
   const int planes_min = 24, rows_min = 800, chunks_max = 1024,
-            lost = (TRSV_H200_SHARED - (int)shared) / (int)sizeof(double), /* cells */
-            imports_max = (length > 5 ? 17000 : 20000) - lost,
+            lost = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
+            imports_max = (length > 5 ? 17000 : 20000) * (int)sizeof(double) / (int)size - lost,
             planes = CountPlanes(t), chunks = imports_max > 0 ? t->rows / imports_max + 1 : t->rows;
 
   if (t->levels <= k->settings_deep || planes < planes_min || most < planes_min || t->bandwidth < rows_min)
@@ -167,7 +167,7 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
-int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits,
+int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits, size_t size,
                           TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
   static const double share[] = {1, 0.5, 2, 0.25};
@@ -178,7 +178,7 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
   int                 choices = 0;
 
   for (int kind = 0; kind < RECORD_LENGTHS; kind++) {
-    const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes),
+    const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes, size),
               near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
@@ -215,15 +215,15 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
   return choices;
 }
 
-double TrsvChunkSettingsSlowdown(const TrsvStatistics *t, TrsvDeviceLimits limits)
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *t, TrsvDeviceLimits limits, size_t size)
 {
   enum { MULTIPROCESSORS = 132 };
   const TrsvDeviceLimits h200 = {1, TRSV_H200_SHARED};
   TrsvChunkSettings      choice[CHUNK_CHOICES];
   double                 here[CHUNK_CHOICES], there[CHUNK_CHOICES];
 
-  return TrsvChunkSettingsRank(t, MULTIPROCESSORS, limits, choice, here) &&
-             TrsvChunkSettingsRank(t, MULTIPROCESSORS, h200, choice, there)
+  return TrsvChunkSettingsRank(t, MULTIPROCESSORS, limits, size, choice, here) &&
+             TrsvChunkSettingsRank(t, MULTIPROCESSORS, h200, size, choice, there)
            ? fmax(1, here[0] / there[0])
            : 1;
 }

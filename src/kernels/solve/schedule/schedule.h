@@ -31,14 +31,16 @@ enum {
   CHUNK_LEAST  = 4 /* minimum of stages in shared memory, and in the ring */
 };
 
-/* A record of K dependencies holds K values, the right-hand side (1/d until that is multiplied in), the export word,
-   and K cells of 16 bits. It is cut into quads of 16 bytes; quad i of all lanes of a step is contiguous. */
-#define CHUNK_QUADS(K, size) (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
-#define CHUNK_TAIL(K)        (1 + ((K) + 1) / 2)    /* 32-bit words of export word and cells */
-#define CHUNK_ROWS(K)        ((K) <= 8 ? 256 : 128) /* records of a stage */
-#define CHUNK_STEPS(K, W)    (CHUNK_ROWS(K) / (W))  /* steps of a stage */
-#define CHUNK_HEADER         16                     /* bytes before a stage's records: its first export */
-#define CHUNK_STAGE(K, size) (CHUNK_HEADER + CHUNK_ROWS(K) * CHUNK_QUADS(K, size) * 16)
+/* A record of K dependencies holds K values of `size` bytes, the right-hand side (1/d until that is multiplied in), the
+   export word, and K cells of 16 bits. It is cut into quads of 16 bytes; quad i of all lanes of a step is contiguous.
+   CHUNK_TAIL: 32-bit words of export word and cells. CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps.
+   CHUNK_HEADER: bytes before its records, which name its first export. CHUNK_STAGE: its bytes. */
+#define CHUNK_QUADS(K, size)    (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
+#define CHUNK_TAIL(K)           (1 + ((K) + 1) / 2)
+#define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
+#define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
+#define CHUNK_HEADER            16
+#define CHUNK_STAGE(K, size)    (CHUNK_HEADER + CHUNK_ROWS(K, size) * CHUNK_QUADS(K, size) * 16)
 
 typedef struct {
   int chunks;
@@ -64,14 +66,14 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are ranked for a triangle, at most */
 };
 
-/* Ranks settings for a triangle by the predicted seconds of a solve on such a device, the best first; returns their
-   number. */
-int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits,
+/* Ranks settings for a triangle with values of this size by the predicted seconds of a solve on such a device, the best
+   first; returns their number. */
+int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits, size_t size,
                              TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
 
 /* How many times as long a solve is predicted to take within these limits as within an H200's. */
-double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits);
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, size_t size);
 
 /* Prints settings in words. */
 void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);

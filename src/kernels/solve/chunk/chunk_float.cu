@@ -1,0 +1,6 @@
+/*
+   chunk in single precision.
+*/
+#define TRSV_REAL float
+#include "solve/chunk/chunk_solve.cu"
+#include "solve/chunk/chunk_values.cu"

@@ -1,5 +1,0 @@
-/*
-   chunk_solve.cu in single precision.
-*/
-#define TRSV_REAL float
-#include "solve/chunk/chunk_solve.cu"
