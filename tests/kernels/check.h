@@ -129,6 +129,13 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 /* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
+static inline void ForceChunkSettings(int chunks, int length, int cluster)
+{
+  const TrsvChunkSettings settings = {chunks, length, 32, cluster, 2048, 4, -1, 8, 4};
+
+  TrsvChunkSettingsOverride(&settings);
+}
+
 /* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread,
    recomputing"; "chunk", without inverted blocks, and "chunk, inverted". */
 const TrsvAlgorithm *TestedAlgorithm(int i);

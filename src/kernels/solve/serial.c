@@ -57,54 +57,44 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TRSV_SUCCESS;
 }
 
-/* One body for both real precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots
-   are tiny, another one gives other residuals. */
-#define SERIAL(Real, SetValues, Solve) \
-  static void SetValues(const Serial *s, int rows, const Real *from) \
-  { \
-    const int  lower  = s->triangle == TRSV_LOWER; \
-    const int *source = s->source; \
-    Real      *values = s->values, *inverse = s->inverse; \
-\
-    for (int i = 0; i < rows; i++) { \
-      const int begin = s->offsets[i], end = s->offsets[i + 1]; \
-      const int before = inverse ? i + !lower : 0; /* diagonals before this row's other entries */ \
-      const int diagonal = lower ? end + i : begin + i; \
-\
-      for (int k = begin; k < end; k++) values[k] = from[source ? source[k + before] : k + before]; \
-      if (inverse) inverse[i] = 1 / from[source ? source[diagonal] : diagonal]; \
-    } \
-  } \
-\
-  static void Solve(const Serial *s, int rows, const Real *b, Real *x) \
-  { \
-    const int *offsets = s->offsets, *columns = s->columns; \
-    const Real *values = s->values, *inverse = s->inverse; \
-\
-    for (int r = 0; r < rows; r++) { \
-      const int i   = s->triangle == TRSV_LOWER ? r : rows - 1 - r; \
-      Real      sum = b[i]; \
-\
-      for (int k = offsets[i]; k < offsets[i + 1]; k++) sum -= values[k] * x[columns[k]]; \
-      x[i] = inverse ? sum * inverse[i] : sum; \
-    } \
-  }
+/* Arithmetic of real values, and of complex ones. A complex product is two products and a sum in each part: Inf times
+   a finite value may be NaN, as in Fortran. A complex reciprocal is Smith's (Algorithm 116, CACM 1962), which does not
+   square the magnitude. */
+#define REAL(T, Name) \
+  static inline T MinusProduct##Name(T sum, T a, T b) { return sum - a * b; } \
+  static inline T Product##Name(T a, T b) { return a * b; } \
+  static inline T Reciprocal##Name(T a) { return 1 / a; }
 
-SERIAL(float, SetValuesFloat, SolveFloat)
-SERIAL(double, SetValuesDouble, SolveDouble)
-
-/* The same for complex values. A product is two products and a sum in each part: Inf times a finite value may be NaN,
-   as in Fortran. A reciprocal is Smith's (Algorithm 116, CACM 1962), which does not square the magnitude. */
-#define SERIAL_COMPLEX(Real, Complex, SetValues, Solve) \
+#define COMPLEX(Real, T) \
   typedef struct { \
     Real re, im; \
-  } Complex; \
+  } T; \
 \
-  static void SetValues(const Serial *s, int rows, const Complex *from) \
+  static inline T MinusProduct##T(T sum, T a, T b) \
+  { \
+    return (T){sum.re - (a.re * b.re - a.im * b.im), sum.im - (a.re * b.im + a.im * b.re)}; \
+  } \
+\
+  static inline T Product##T(T a, T b) { return (T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; } \
+\
+  static inline T Reciprocal##T(T a) \
+  { \
+    const int  wide  = (a.re < 0 ? -a.re : a.re) >= (a.im < 0 ? -a.im : a.im); \
+    const Real ratio = wide ? a.im / a.re : a.re / a.im; \
+    const Real part  = 1 / (wide ? a.re + a.im * ratio : a.im + a.re * ratio); \
+\
+    return (T){wide ? part : ratio * part, wide ? -(ratio * part) : -part}; \
+  }
+
+/* The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are tiny, another one gives other
+   residuals. */
+#define SERIAL(T, Name) \
+  static void SetValues##Name(const Serial *s, int rows, const void *caller) \
   { \
     const int  lower  = s->triangle == TRSV_LOWER; \
     const int *source = s->source; \
-    Complex   *values = s->values, *inverse = s->inverse; \
+    const T   *from   = caller; \
+    T         *values = s->values, *inverse = s->inverse; \
 \
     for (int i = 0; i < rows; i++) { \
       const int begin = s->offsets[i], end = s->offsets[i + 1]; \
@@ -112,65 +102,55 @@ SERIAL(double, SetValuesDouble, SolveDouble)
       const int diagonal = lower ? end + i : begin + i; \
 \
       for (int k = begin; k < end; k++) values[k] = from[source ? source[k + before] : k + before]; \
-      if (inverse) { \
-        const Complex d = from[source ? source[diagonal] : diagonal]; \
-        const int     wide = (d.re < 0 ? -d.re : d.re) >= (d.im < 0 ? -d.im : d.im); \
-        const Real    ratio = wide ? d.im / d.re : d.re / d.im; \
-        const Real    part  = 1 / (wide ? d.re + d.im * ratio : d.im + d.re * ratio); \
-\
-        inverse[i].re = wide ? part : ratio * part; \
-        inverse[i].im = wide ? -(ratio * part) : -part; \
-      } \
+      if (inverse) inverse[i] = Reciprocal##Name(from[source ? source[diagonal] : diagonal]); \
     } \
   } \
 \
-  static void Solve(const Serial *s, int rows, const Complex *b, Complex *x) \
+  static void Solve##Name(const Serial *s, int rows, const void *right, void *solution) \
   { \
-    const int     *offsets = s->offsets, *columns = s->columns; \
-    const Complex *values = s->values, *inverse = s->inverse; \
+    const int *offsets = s->offsets, *columns = s->columns; \
+    const T   *values = s->values, *inverse = s->inverse, *b = right; \
+    T         *x = solution; \
 \
     for (int r = 0; r < rows; r++) { \
       const int i   = s->triangle == TRSV_LOWER ? r : rows - 1 - r; \
-      Complex   sum = b[i]; \
+      T         sum = b[i]; \
 \
-      for (int k = offsets[i]; k < offsets[i + 1]; k++) { \
-        const Complex a = values[k], y = x[columns[k]]; \
-\
-        sum.re -= a.re * y.re - a.im * y.im; \
-        sum.im -= a.re * y.im + a.im * y.re; \
-      } \
-      x[i] = sum; \
-      if (inverse) { \
-        x[i].re = sum.re * inverse[i].re - sum.im * inverse[i].im; \
-        x[i].im = sum.re * inverse[i].im + sum.im * inverse[i].re; \
-      } \
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) sum = MinusProduct##Name(sum, values[k], x[columns[k]]); \
+      x[i] = inverse ? Product##Name(sum, inverse[i]) : sum; \
     } \
   }
 
-SERIAL_COMPLEX(float, ComplexFloat, SetValuesComplexFloat, SolveComplexFloat)
-SERIAL_COMPLEX(double, ComplexDouble, SetValuesComplexDouble, SolveComplexDouble)
+REAL(float, Float)
+REAL(double, Double)
+COMPLEX(float, ComplexFloat)
+COMPLEX(double, ComplexDouble)
+SERIAL(float, Float)
+SERIAL(double, Double)
+SERIAL(ComplexFloat, ComplexFloat)
+SERIAL(ComplexDouble, ComplexDouble)
+
+static const struct {
+  void (*set_values)(const Serial *s, int rows, const void *values);
+  void (*solve)(const Serial *s, int rows, const void *b, void *x);
+} serial[] = {
+  [TRSV_FLOAT]          = {SetValuesFloat,         SolveFloat        },
+  [TRSV_DOUBLE]         = {SetValuesDouble,        SolveDouble       },
+  [TRSV_COMPLEX_FLOAT]  = {SetValuesComplexFloat,  SolveComplexFloat },
+  [TRSV_COMPLEX_DOUBLE] = {SetValuesComplexDouble, SolveComplexDouble},
+};
 
 static TrsvError SerialSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   (void)stream;
-  switch (plan->precision) {
-  case TRSV_FLOAT: SetValuesFloat(plan->data, plan->rows, values); break;
-  case TRSV_DOUBLE: SetValuesDouble(plan->data, plan->rows, values); break;
-  case TRSV_COMPLEX_FLOAT: SetValuesComplexFloat(plan->data, plan->rows, values); break;
-  case TRSV_COMPLEX_DOUBLE: SetValuesComplexDouble(plan->data, plan->rows, values); break;
-  }
+  serial[plan->precision].set_values(plan->data, plan->rows, values);
   return TRSV_SUCCESS;
 }
 
 static TrsvError SerialSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   (void)stream;
-  switch (plan->precision) {
-  case TRSV_FLOAT: SolveFloat(plan->data, plan->rows, b, x); break;
-  case TRSV_DOUBLE: SolveDouble(plan->data, plan->rows, b, x); break;
-  case TRSV_COMPLEX_FLOAT: SolveComplexFloat(plan->data, plan->rows, b, x); break;
-  case TRSV_COMPLEX_DOUBLE: SolveComplexDouble(plan->data, plan->rows, b, x); break;
-  }
+  serial[plan->precision].solve(plan->data, plan->rows, b, x);
   return TRSV_SUCCESS;
 }
 

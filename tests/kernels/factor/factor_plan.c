@@ -5,34 +5,11 @@
 #include "solve/chunk/chunk.h"
 #include "square.h"
 
+/* chunks, length, width, cluster, ring, stages, import_lifetime, steps_l2, steps_cluster */
 static const TrsvChunkSettings forced[] = {
-  {.chunks          = 1,
-   .length          = 2,
-   .width           = 32,
-   .cluster         = 1,
-   .ring            = 2048,
-   .stages          = 8,
-   .import_lifetime = -1,
-   .steps_l2        = 8,
-   .steps_cluster   = 4}, /* rows of three are cut: partial sums */
-  {.chunks          = 5,
-   .length          = 3,
-   .width           = 32,
-   .cluster         = 2,
-   .ring            = 2048,
-   .stages          = 6,
-   .import_lifetime = -1,
-   .steps_l2        = 8,
-   .steps_cluster   = 4},
-  {.chunks          = 6,
-   .length          = 5,
-   .width           = 32,
-   .cluster         = 1,
-   .ring            = 2048,
-   .stages          = 8,
-   .import_lifetime = 1,
-   .steps_l2        = 8,
-   .steps_cluster   = 4},
+  {1, 2, 32, 1, 2048, 8, -1, 8, 4}, /* rows of three are cut: partial sums */
+  {5, 3, 32, 2, 2048, 6, -1, 8, 4},
+  {6, 5, 32, 1, 2048, 8, 1, 8, 4},
 };
 
 enum { FORCED = sizeof(forced) / sizeof(forced[0]) };

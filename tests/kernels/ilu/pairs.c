@@ -468,18 +468,9 @@ static void Lacking(void)
 
   Begin("a pair by thread where what is chosen turns out not to be possible");
   {
-    const TrsvChunkSettings impossible = {.chunks          = 2,
-                                          .length          = 4,
-                                          .width           = 32,
-                                          .cluster         = 1,
-                                          .ring            = 2048,
-                                          .stages          = 4,
-                                          .import_lifetime = -1,
-                                          .steps_l2        = 8,
-                                          .steps_cluster   = 4};
-    TrsvPair               *pair;
+    TrsvPair *pair;
 
-    TrsvChunkSettingsOverride(&impossible);
+    ForceChunkSettings(2, 4, 1);
     if (ExpectError(
           TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
           TRSV_SUCCESS, "TrsvPairCreate"))

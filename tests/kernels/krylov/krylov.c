@@ -6,42 +6,44 @@
 
 enum { VECTORS = 7 };
 
-/* Vectors of a solve, in memory of the device */
+/* What solves on the device: its vectors, of which x is the first, and its last report */
 typedef struct {
-  double *v[VECTORS];
-} Vectors;
+  double       *v[VECTORS];
+  TrsvKrylov   *k;
+  TrsvIteration it;
+} Solver;
 
-static Vectors MakeVectors(int rows)
+static int CreateSolver(Solver *w, int rows)
 {
-  Vectors w;
-
   for (int i = 0; i < VECTORS; i++) {
-    ExpectError(TrsvDeviceAlloc(sizeof(double) * (size_t)rows, &w.v[i]), TRSV_SUCCESS, "TrsvDeviceAlloc");
-    for (int j = 0; j < rows; j++) w.v[i][j] = 0;
+    ExpectError(TrsvDeviceAlloc(sizeof(double) * (size_t)rows, &w->v[i]), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    for (int j = 0; j < rows; j++) w->v[i][j] = 0;
   }
-  return w;
+  return ExpectError(TrsvKrylovCreate(&w->k), TRSV_SUCCESS, "TrsvKrylovCreate");
 }
 
-static void FreeVectors(Vectors *w)
+static void DestroySolver(Solver *w)
 {
   for (int i = 0; i < VECTORS; i++) TrsvDeviceFree(w->v[i]);
+  TrsvKrylovDestroy(&w->k);
 }
 
-static const double *RightHandSide(int rows, double scale)
+static double *RightHandSide(int rows)
 {
   double *b = malloc(sizeof(double) * (size_t)rows);
   Random  r = 7;
 
-  for (int i = 0; i < rows; i++) b[i] = scale * RandomReal(&r);
+  for (int i = 0; i < rows; i++) b[i] = RandomReal(&r);
   return b;
 }
 
-/* Up to ITERATIONS on the device, one ahead of the reports where ahead; x in w->v[0]. Returns how many were reported,
-   and the last report. */
-static int DeviceCG(TrsvKrylov *k, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
-                    int ahead, Vectors *w, TrsvIteration *it, double *norms)
+/* Up to ITERATIONS on the device, one ahead of the reports where ahead. Returns how many were reported. */
+static int DeviceCG(Solver *w, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping, int ahead,
+                    double *norms)
 {
-  const int     n = S->rows;
+  const int            n  = S->rows;
+  TrsvKrylov *const    k  = w->k;
+  TrsvIteration *const it = &w->it;
   double *const x = w->v[0], *const r = w->v[1], *const z = w->v[2], *const p = w->v[3];
   int launched = 0, read = 0;
 
@@ -67,10 +69,12 @@ static int DeviceCG(TrsvKrylov *k, const System *S, const double *b, TrsvNorm no
   return read;
 }
 
-static int DeviceBCGS(TrsvKrylov *k, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
-                      int ahead, Vectors *w, TrsvIteration *it, double *norms)
+static int DeviceBCGS(Solver *w, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
+                      int ahead, double *norms)
 {
-  const int     n = S->rows;
+  const int            n  = S->rows;
+  TrsvKrylov *const    k  = w->k;
+  TrsvIteration *const it = &w->it;
   double *const x = w->v[0], *const r = w->v[1], *const r0 = w->v[2], *const p = w->v[3], *const v = w->v[4],
                 *const s = w->v[5], *const t = w->v[6];
   int launched = 0, read = 0;
@@ -97,8 +101,7 @@ static int DeviceBCGS(TrsvKrylov *k, const System *S, const double *b, TrsvNorm 
   return read;
 }
 
-typedef int Method(TrsvKrylov *, const System *, const double *, TrsvNorm, const TrsvStopping *, int, Vectors *,
-                   TrsvIteration *, double *);
+typedef int Method(Solver *, const System *, const double *, TrsvNorm, const TrsvStopping *, int, double *);
 
 static void ExpectNear(int n, const double *got, const double *want, const char *what)
 {
@@ -115,26 +118,24 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
   static const char *const norm_names[] = {"none", "preconditioned", "unpreconditioned", "natural"};
   const TrsvStopping       never        = {0};
   System                   S            = MakeSystem(rows, symmetric, (unsigned)rows);
-  const double            *b            = RightHandSide(rows, 1);
+  double                  *b            = RightHandSide(rows);
   double                   want[ITERATIONS + 1], norms[ITERATIONS + 1], first[ITERATIONS + 1];
   double                  *x = symmetric ? HostCG(&S, b, norm, want) : HostBCGS(&S, b, want), *bits = NULL;
-  Vectors                  w = MakeVectors(rows);
-  TrsvKrylov              *k;
+  Solver                   w;
 
   Begin("krylov: %s, %d rows, norm %s", name, rows, norm_names[norm]);
   if (!symmetric && norm == TRSV_NORM_NONE) memset(want, 0, sizeof(want));
-  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+  if (CreateSolver(&w, rows)) {
     const size_t bytes = sizeof(double) * (size_t)rows;
 
     bits = malloc(bytes);
     for (unsigned schedule = 0; schedule < (Reduced() ? 4 : 12); schedule++) {
-      TrsvIteration it;
-      const int     multiprocessors = SimtSettings.multiprocessors;
+      const int multiprocessors = SimtSettings.multiprocessors;
 
       SimtSchedule(schedule);
       SimtSettings.multiprocessors = multiprocessors; /* which the order of sums depends on */
-      const int read               = method(k, &S, b, norm, &never, schedule % 2, &w, &it, norms);
-      if (!Expect(read == ITERATIONS, "%d iterations, state %d", read, it.state)) break;
+      const int read               = method(&w, &S, b, norm, &never, schedule % 2, norms);
+      if (!Expect(read == ITERATIONS, "%d iterations, state %d", read, w.it.state)) break;
       ExpectNear(ITERATIONS + 1, norms, want, "norm");
       ExpectNear(rows, w.v[0], x, "x");
       if (!schedule) {
@@ -145,13 +146,12 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
                schedule);
     }
     SimtDefaults();
-    TrsvKrylovDestroy(&k);
   }
   End();
   free(bits);
   free(x);
-  free((void *)b);
-  FreeVectors(&w);
+  free(b);
+  DestroySolver(&w);
   FreeSystem(&S);
 }
 
@@ -160,36 +160,33 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
 static void CheckStops(const char *name, Method *method, int symmetric)
 {
   enum { rows = 700 };
-  System        S = MakeSystem(rows, symmetric, 5);
-  const double *b = RightHandSide(rows, 1);
-  double        norms[ITERATIONS + 1], x[rows];
-  Vectors       w = MakeVectors(rows);
-  TrsvKrylov   *k;
-  TrsvIteration it;
-  TrsvStopping  stopping = {0};
+  System       S = MakeSystem(rows, symmetric, 5);
+  double      *b = RightHandSide(rows), norms[ITERATIONS + 1], x[rows];
+  Solver       w;
+  TrsvStopping stopping = {0};
 
   Begin("krylov: %s stops at the iteration that a norm asks for", name);
-  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
-    (void)method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 0, &w, &it, norms);
+  if (CreateSolver(&w, rows)) {
+    (void)method(&w, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 0, norms);
     stopping = (TrsvStopping){1, 0, ITERATIONS, norms[5], 1e300};
     for (int ahead = 0; ahead < 2; ahead++) {
-      const int read = method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, ahead, &w, &it, NULL);
-      Expect(read == 5 && it.state == TRSV_STOPPED && it.norm == norms[5], "stopped at %d in state %d", read, it.state);
+      const int read = method(&w, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, ahead, NULL);
+      Expect(read == 5 && w.it.state == TRSV_STOPPED && w.it.norm == norms[5], "stopped at %d in state %d", read,
+             w.it.state);
       if (!ahead) memcpy(x, w.v[0], sizeof(x));
       else Expect(!memcmp(x, w.v[0], sizeof(x)), "a later iteration has changed x");
     }
     stopping.min_iterations = 8;
-    Expect(method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL) == 8, "not at the eighth");
+    Expect(method(&w, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, NULL) == 8, "not at the eighth");
     stopping = (TrsvStopping){1, 0, 3, 0, 1e300};
-    Expect(method(k, &S, b, TRSV_NORM_NONE, &stopping, 1, &w, &it, NULL) == 3, "not at the last");
+    Expect(method(&w, &S, b, TRSV_NORM_NONE, &stopping, 1, NULL) == 3, "not at the last");
     stopping       = (TrsvStopping){1, 0, ITERATIONS, 0, norms[2]};
-    const int read = method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL);
-    Expect(read <= 2 && it.state == TRSV_STOPPED && it.norm >= norms[2], "not where it diverges");
-    TrsvKrylovDestroy(&k);
+    const int read = method(&w, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, NULL);
+    Expect(read <= 2 && w.it.state == TRSV_STOPPED && w.it.norm >= norms[2], "not where it diverges");
   }
   End();
-  free((void *)b);
-  FreeVectors(&w);
+  free(b);
+  DestroySolver(&w);
   FreeSystem(&S);
 }
 
@@ -199,25 +196,23 @@ static void ExpectState(Method *method, System *S, const double *b, int iteratio
   const TrsvStopping never = {0};
 
   for (int ahead = 0; ahead < 2; ahead++) {
-    Vectors       w = MakeVectors(S->rows);
-    TrsvIteration it;
-    TrsvKrylov   *k;
+    Solver w;
 
-    if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
-      const int read = method(k, S, b, TRSV_NORM_PRECONDITIONED, &never, ahead, &w, &it, NULL);
-      Expect(read == iterations && it.state == state, "%s: iteration %d, state %d; not %d, %d", what, read, it.state,
-             iterations, state);
+    if (CreateSolver(&w, S->rows)) {
+      const int read = method(&w, S, b, TRSV_NORM_PRECONDITIONED, &never, ahead, NULL);
+
+      Expect(read == iterations && w.it.state == state, "%s: iteration %d, state %d; not %d, %d", what, read,
+             w.it.state, iterations, state);
       if (state == TRSV_EXACT) Expect(!memcmp(w.v[0], b, sizeof(*b) * (size_t)S->rows), "%s: x is not b", what);
-      TrsvKrylovDestroy(&k);
     }
-    FreeVectors(&w);
+    DestroySolver(&w);
   }
 }
 
 static void CheckBreakdowns(void)
 {
   System  S = MakeSystem(40, 1, 5);
-  double *b = (double *)RightHandSide(40, 1);
+  double *b = RightHandSide(40);
 
   Begin("krylov: breakdowns");
   S.upper = S.lower = 0;
@@ -262,21 +257,18 @@ static void CheckNaturalNorm(void)
 {
   const TrsvStopping never = {0};
   System             S     = MakeSystem(40, 1, 5);
-  const double      *b     = RightHandSide(40, 1);
-  Vectors            w     = MakeVectors(40);
-  TrsvKrylov        *k;
-  TrsvIteration      it;
+  double            *b     = RightHandSide(40);
+  Solver             w;
 
   Begin("krylov: the natural norm with an indefinite preconditioner");
   for (int i = 0; i < 40; i++) S.scale[i] = -1;
-  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
-    (void)DeviceCG(k, &S, b, TRSV_NORM_NATURAL, &never, 0, &w, &it, NULL);
-    Expect(it.norm > 0, "the norm is %g", it.norm);
-    TrsvKrylovDestroy(&k);
+  if (CreateSolver(&w, 40)) {
+    (void)DeviceCG(&w, &S, b, TRSV_NORM_NATURAL, &never, 0, NULL);
+    Expect(w.it.norm > 0, "the norm is %g", w.it.norm);
   }
   End();
-  free((void *)b);
-  FreeVectors(&w);
+  free(b);
+  DestroySolver(&w);
   FreeSystem(&S);
 }
 
@@ -285,25 +277,21 @@ static void CheckReports(void)
 {
   const TrsvStopping never = {0};
   System             S     = MakeSystem(40, 1, 5);
-  const double      *b     = RightHandSide(40, 1);
-  Vectors            w     = MakeVectors(40);
-  TrsvKrylov        *k;
-  TrsvIteration      it;
+  double            *b     = RightHandSide(40);
+  Solver             w;
 
   Begin("krylov: reports of earlier solves");
-  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+  if (CreateSolver(&w, 40))
     for (int solve = 0; solve < 5; solve++) {
-      (void)DeviceCG(k, &S, b, TRSV_NORM_PRECONDITIONED, &never, 0, &w, &it, NULL);
+      (void)DeviceCG(&w, &S, b, TRSV_NORM_PRECONDITIONED, &never, 0, NULL);
       for (int short_solves = 0; short_solves <= solve; short_solves++)
-        ExpectError(TrsvKrylovStart(k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+        ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
       for (int i = 0; i <= ITERATIONS; i++)
-        ExpectError(TrsvKrylovAwait(k, i, &it), TRSV_ERR_DEVICE, "nothing launched");
+        ExpectError(TrsvKrylovAwait(w.k, i, &w.it), TRSV_ERR_DEVICE, "nothing launched");
     }
-    TrsvKrylovDestroy(&k);
-  }
   End();
-  free((void *)b);
-  FreeVectors(&w);
+  free(b);
+  DestroySolver(&w);
   FreeSystem(&S);
 }
 

@@ -267,23 +267,14 @@ static void Failing(void)
 /* A rest whose best algorithm turns out not to be possible is solved by thread. */
 static void Fallback(void)
 {
-  const TrsvChunkSettings impossible = {.chunks          = 2,
-                                        .length          = 4,
-                                        .width           = 32,
-                                        .cluster         = 1,
-                                        .ring            = 2048,
-                                        .stages          = 4,
-                                        .import_lifetime = -1,
-                                        .steps_l2        = 8,
-                                        .steps_cluster   = 4};
-  const TrsvAlgorithm    *dense      = TrsvAlgorithmFind("dense");
-  char                    line[TRSV_SETTINGS];
+  const TrsvAlgorithm *dense = TrsvAlgorithmFind("dense");
+  char                 line[TRSV_SETTINGS];
 
   for (int possible = 0; possible < 2; possible++) {
     Triangle  T = MakeTriangle(CHAIN, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvPlan *plan;
 
-    if (!possible) TrsvChunkSettingsOverride(&impossible);
+    if (!possible) ForceChunkSettings(2, 4, 1);
     plan = MakePlan(&T.view, NULL, T.offsets[300], dense);
     if (plan) {
       TrsvPlanDescribe(plan, line, sizeof(line));

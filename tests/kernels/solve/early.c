@@ -73,20 +73,11 @@ static int IsEarly(const TrsvAlgorithm *a)
 
 static void Early(const TrsvAlgorithm *a, Shape shape)
 {
-  static const TrsvChunkSettings several = {.chunks          = 4,
-                                            .length          = 3,
-                                            .width           = 32,
-                                            .cluster         = 2,
-                                            .ring            = 2048,
-                                            .stages          = 4,
-                                            .import_lifetime = -1,
-                                            .steps_l2        = 8,
-                                            .steps_cluster   = 4};
   const unsigned before = SimtEarlyBlocks();
   Triangle       T      = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 5);
   TrsvPlan      *plan[2], *same[2];
 
-  TrsvChunkSettingsOverride(&several);
+  ForceChunkSettings(4, 3, 2);
   for (int p = 0; p < 2; p++) plan[p] = MakePlan(&T.view, NULL, T.offsets[ROWS], a);
   TrsvChunkSettingsOverride(NULL);
   same[0] = same[1] = plan[0];

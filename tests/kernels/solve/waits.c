@@ -26,19 +26,10 @@ typedef struct {
 
 static Problem Make(const TrsvAlgorithm *a, Shape shape)
 {
-  /* so few rows would be one chunk, which waits for nobody; without clusters, whose first store is no value */
-  static const TrsvChunkSettings several = {.chunks          = 6,
-                                            .length          = 3,
-                                            .width           = 32,
-                                            .cluster         = 1,
-                                            .ring            = 2048,
-                                            .stages          = 4,
-                                            .import_lifetime = -1,
-                                            .steps_l2        = 8,
-                                            .steps_cluster   = 4};
-  Problem                        p;
+  Problem p;
 
-  TrsvChunkSettingsOverride(&several);
+  /* so few rows would be one chunk, which waits for nobody; without clusters, whose first store is no value */
+  ForceChunkSettings(6, 3, 1);
   p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, 5);
   p.values    = MakeValues(&p.T.view, 5);
   p.b         = MakeVector(precision, ROWS, 5);

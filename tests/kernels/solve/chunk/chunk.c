@@ -5,25 +5,10 @@
 #include "check.h"
 #include "solve/chunk/chunk.h"
 
-static TrsvChunkSettings Settings(int chunks, int length, int cluster)
-{
-  return (TrsvChunkSettings){.chunks          = chunks,
-                             .length          = length,
-                             .width           = 32,
-                             .cluster         = cluster,
-                             .ring            = 2048,
-                             .stages          = 4,
-                             .import_lifetime = -1,
-                             .steps_l2        = 8,
-                             .steps_cluster   = 4};
-}
-
 /* Rows that are cut into sums of sums. */
 static void LongRows(const TrsvAlgorithm *a)
 {
-  const TrsvChunkSettings settings = Settings(4, 2, 2);
-
-  TrsvChunkSettingsOverride(&settings);
+  ForceChunkSettings(4, 2, 2);
   for (int variant = 0; variant < (Reduced() ? 2 : 8); variant++)
     CheckSolves(variant & 1 ? ARROW : DENSE_ROW, Reduced() ? 300 : 1500, a, variant >> 2,
                 variant & 2 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT,
@@ -43,12 +28,11 @@ static void Lengths(const TrsvAlgorithm *a)
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    const TrsvChunkSettings settings = Settings(cases[c].chunks, cases[c].length, cases[c].cluster);
     Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED,
                                TRSV_DOUBLE, 1);
     TrsvPlan *plan;
 
-    TrsvChunkSettingsOverride(&settings);
+    ForceChunkSettings(cases[c].chunks, cases[c].length, cases[c].cluster);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
     if (plan)
       Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps instead of %d",
@@ -93,9 +77,7 @@ static void OneSchedule(const TrsvAlgorithm *a)
  * told in full. */
 static void Apart(const TrsvAlgorithm *a)
 {
-  const TrsvChunkSettings settings = Settings(2, 3, 2);
-
-  TrsvChunkSettingsOverride(&settings);
+  ForceChunkSettings(2, 3, 2);
   for (int variant = 0; variant < 4; variant++) {
     const TrsvTriangle triangle = variant & 1 ? TRSV_UPPER : TRSV_LOWER;
     const TrsvDiagonal diagonal = variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT;
@@ -170,20 +152,19 @@ static void Fitting(void)
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    const TrsvChunkSettings settings = Settings(2, cases[c].length, 1), *s;
-    Triangle                T        = MakeHalves(cases[c].rows);
-    TrsvPlan               *plan;
-    char                    line[100];
+    Triangle  T = MakeHalves(cases[c].rows);
+    TrsvPlan *plan;
+    char      line[100];
 
     SimtDevice(1, cases[c].shared);
-    TrsvChunkSettingsOverride(&settings);
+    ForceChunkSettings(2, cases[c].length, 1);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], FindTested("chunk"));
     TrsvChunkSettingsOverride(NULL);
     if (plan) {
-      void *values = MakeValues(&T.view, 7), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 8),
+      const TrsvChunkSettings *s      = &TrsvChunkPlanSummary(plan)->settings;
+      void                    *values = MakeValues(&T.view, 7), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 8),
            *reference = Reference(&T.view, NULL, T.offsets[cases[c].rows], values, b);
 
-      s = &TrsvChunkPlanSummary(plan)->settings;
       TrsvChunkSettingsPrint(s, line, sizeof(line));
       Expect(s->ring == cases[c].ring && s->length == cases[c].as && (s->import_lifetime >= 0) == cases[c].reused,
              "case %zu: %s ring=%d", c, line, s->ring);
@@ -230,97 +211,12 @@ static void Lacking(void)
 
 void TestChunk(void)
 {
+  /* chunks, length, width, cluster, ring, stages, import_lifetime, steps_l2, steps_cluster */
   static const TrsvChunkSettings all[] = {
-    {.chunks          = 3,
-     .length          = 2,
-     .width           = 32,
-     .cluster         = 1,
-     .ring            = 2048,
-     .stages          = 4,
-     .import_lifetime = -1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 5,
-     .length          = 3,
-     .width           = 32,
-     .cluster         = 2,
-     .ring            = 2048,
-     .stages          = 5,
-     .import_lifetime = -1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 4,
-     .length          = 2,
-     .width           = 8,
-     .cluster         = 4,
-     .ring            = 1024,
-     .stages          = 4,
-     .import_lifetime = -1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 3,
-     .length          = 5,
-     .width           = 32,
-     .cluster         = 1,
-     .ring            = 1024,
-     .stages          = 4,
-     .import_lifetime = 4,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 4,
-     .length          = 3,
-     .width           = 32,
-     .cluster         = 1,
-     .ring            = 1024,
-     .stages          = 4,
-     .import_lifetime = 0,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 2,
-     .length          = 13,
-     .width           = 32,
-     .cluster         = 2,
-     .ring            = 2048,
-     .stages          = 4,
-     .import_lifetime = -1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 2,
-     .length          = 13,
-     .width           = 32,
-     .cluster         = 1,
-     .ring            = 2048,
-     .stages          = 4,
-     .import_lifetime = 1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 4,
-     .length          = 2,
-     .width           = 32,
-     .cluster         = 1,
-     .ring            = 1024,
-     .stages          = 4,
-     .import_lifetime = 0,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 3,
-     .length          = 2,
-     .width           = 8,
-     .cluster         = 1,
-     .ring            = 1024,
-     .stages          = 4,
-     .import_lifetime = 1,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
-    {.chunks          = 5,
-     .length          = 3,
-     .width           = 8,
-     .cluster         = 1,
-     .ring            = 1024,
-     .stages          = 6,
-     .import_lifetime = 4,
-     .steps_l2        = 8,
-     .steps_cluster   = 4},
+    {3, 2, 32, 1, 2048, 4, -1, 8, 4}, {5, 3, 32, 2, 2048, 5, -1, 8, 4}, {4, 2, 8, 4, 1024, 4, -1, 8, 4},
+    {3, 5, 32, 1, 1024, 4, 4, 8, 4},  {4, 3, 32, 1, 1024, 4, 0, 8, 4},  {2, 13, 32, 2, 2048, 4, -1, 8, 4},
+    {2, 13, 32, 1, 2048, 4, 1, 8, 4}, {4, 2, 32, 1, 1024, 4, 0, 8, 4},  {3, 2, 8, 1, 1024, 4, 1, 8, 4},
+    {5, 3, 8, 1, 1024, 6, 4, 8, 4},
   };
   const TrsvAlgorithm *a = FindTested("chunk");
   unsigned             n = 0;
@@ -371,20 +267,11 @@ void TestChunk(void)
 
   Begin("chunk on a device that holds no such clusters");
   for (int most = 1; a && most <= 8; most += 7) {
-    const TrsvChunkSettings settings = {.chunks          = 20,
-                                        .length          = 3,
-                                        .width           = 32,
-                                        .cluster         = 16,
-                                        .ring            = 2048,
-                                        .stages          = 4,
-                                        .import_lifetime = -1,
-                                        .steps_l2        = 8,
-                                        .steps_cluster   = 4};
-    Triangle                T        = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    TrsvPlan               *plan;
+    Triangle  T = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan *plan;
 
     SimtSettings.cluster = most;
-    TrsvChunkSettingsOverride(&settings);
+    ForceChunkSettings(20, 3, 16);
     plan = MakePlan(&T.view, NULL, T.offsets[400], a);
     if (plan)
       Expect(TrsvChunkPlanSummary(plan)->settings.cluster == most, "clusters of %d where %d is the most",

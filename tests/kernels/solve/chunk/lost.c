@@ -5,16 +5,7 @@
 
 void TestLost(void)
 {
-  static const char *const       kernels[] = {"chunk_heights", "chunk_place"};
-  static const TrsvChunkSettings several   = {.chunks          = 6,
-                                              .length          = 3,
-                                              .width           = 32,
-                                              .cluster         = 1,
-                                              .ring            = 2048,
-                                              .stages          = 4,
-                                              .import_lifetime = -1,
-                                              .steps_l2        = 8,
-                                              .steps_cluster   = 4};
+  static const char *const kernels[] = {"chunk_heights", "chunk_place"};
   enum { ROWS = 600 };
 
   for (int i = 0; i < 2; i++) {
@@ -25,7 +16,7 @@ void TestLost(void)
     Begin("chunk: a store of %s is lost", kernels[i]);
     TrsvMatrix D = ToDevice(&T.view);
     ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
-    TrsvChunkSettingsOverride(&several);
+    ForceChunkSettings(6, 3, 1);
     for (long k = 1; k <= 1000 && told < 2; k += 13) {
       const size_t live = SimtLive();
       TrsvPlan    *plan;

@@ -75,34 +75,10 @@ static void Roles(const TrsvChunkSettings *settings, int half, int hands)
 
 void TestRoles(void)
 {
-  /* a large ring leaves few cells */
-  static const TrsvChunkSettings hands  = {.chunks          = 2,
-                                           .length          = 5,
-                                           .width           = 32,
-                                           .cluster         = 1,
-                                           .ring            = 16384,
-                                           .stages          = 4,
-                                           .import_lifetime = 0,
-                                           .steps_l2        = 8,
-                                           .steps_cluster   = 4},
-                                 small  = {.chunks          = 2,
-                                           .length          = 5,
-                                           .width           = 32,
-                                           .cluster         = 1,
-                                           .ring            = 1024,
-                                           .stages          = 4,
-                                           .import_lifetime = -1,
-                                           .steps_l2        = 8,
-                                           .steps_cluster   = 4},
-                                 pushed = {.chunks          = 2,
-                                           .length          = 5,
-                                           .width           = 32,
-                                           .cluster         = 2,
-                                           .ring            = 1024,
-                                           .stages          = 4,
-                                           .import_lifetime = -1,
-                                           .steps_l2        = 8,
-                                           .steps_cluster   = 4};
+  /* chunks, length, width, cluster, ring, stages, import_lifetime, steps_l2, steps_cluster */
+  static const TrsvChunkSettings hands  = {2, 5, 32, 1, 16384, 4, 0, 8, 4}, /* a large ring leaves few cells */
+                                 small  = {2, 5, 32, 1, 1024, 4, -1, 8, 4},
+                                 pushed = {2, 5, 32, 2, 1024, 4, -1, 8, 4};
 
   Begin("chunk, each warp starved and first in turn, cells that change hands");
   Roles(&hands, Reduced() ? 2600 : 3072, 1);
