@@ -3,8 +3,7 @@
 */
 #include <stdbool.h>
 #include "check.h"
-
-extern bool TrsvScratchShares; /* of memory.cu */
+#include "cuda_runtime.h"
 
 static const struct {
   const char *name;
@@ -94,7 +93,7 @@ int main(int argc, char **argv)
     List();
     return listed ? 0 : 2;
   }
-  TrsvScratchShares = false; /* the executor then checks the bounds of each piece */
+  SimtPieceBytes = 0;
   for (int s = 0; s < ALL && argc == 1; s++) suites[s].run();
   for (int i = 1; i < argc; i++) {
     const int s = Named(argv[i], &shard, &shards);

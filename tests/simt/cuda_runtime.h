@@ -47,6 +47,10 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The bytes of a piece of scratch that shares a block, at most. 0: none does, and the bounds of each are checked. */
+extern size_t SimtPieceBytes;
+#define PIECE_BYTES SimtPieceBytes
+
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int device);

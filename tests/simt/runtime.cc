@@ -37,6 +37,8 @@ struct CUevent_st {
   cudaStream_t stream; /* of the last record */
 };
 
+size_t SimtPieceBytes = (size_t)2 << 20;
+
 struct Piece {
   size_t        bytes;
   cudaMemPool_t pool; /* NULL: cudaMalloc's */

@@ -204,15 +204,14 @@ struct Block {
 };
 
 enum {
-  BLOCKS      = 3,        /* of a thread: two interleaved functions and the caller's stream */
-  BLOCK_BYTES = 8 << 20,
-  PIECE_BYTES = 2 << 20 /* a larger piece is allocated by itself */
+  BLOCKS      = 3, /* of a thread: two interleaved functions and the caller's stream */
+  BLOCK_BYTES = 8 << 20
 };
+#ifndef PIECE_BYTES
+  #define PIECE_BYTES ((size_t)2 << 20) /* a larger piece is allocated by itself */
+#endif
 
 static thread_local Block blocks[BLOCKS];
-
-/* For tests: false allocates each piece by itself, so that its bounds are checked. */
-bool TrsvScratchShares = true;
 
 /* A block of this stream with room, or one that does not exist yet; NULL: neither. */
 static Block *FindBlock(const Pool *p, cudaStream_t stream, size_t bytes)
@@ -229,8 +228,8 @@ static Block *FindBlock(const Pool *p, cudaStream_t stream, size_t bytes)
 /* Takes a piece of a block; NULL: the piece is too large, or there is no memory for a block. */
 static void *TakePiece(const Pool *p, size_t size, cudaStream_t stream)
 {
-  const size_t bytes = (size + 255) / 256 * 256;
-  Block *const b     = TrsvScratchShares && p->memory && size <= PIECE_BYTES ? FindBlock(p, stream, bytes) : NULL;
+  const size_t bytes = (size ? size + 255 : 256) / 256 * 256;
+  Block *const b     = p->memory && bytes <= PIECE_BYTES ? FindBlock(p, stream, bytes) : NULL;
   void        *memory;
 
   if (!b) return NULL;

@@ -6,8 +6,6 @@
 #include "check.h"
 #include "cuda_runtime.h"
 
-extern bool TrsvScratchShares; /* of memory.cu */
-
 static const size_t MB = (size_t)1 << 20, SPARE = 128 * MB; /* what stays at most */
 
 static void *Alloc(size_t bytes)
@@ -249,10 +247,10 @@ static void Shared(void)
   void            *d;
 
   Start("small pieces of scratch");
-  TrsvScratchShares = true;
-  a                 = (char *)Scratch(1);
-  b                 = (char *)Scratch(300);
-  c                 = (char *)Scratch(0);
+  SimtPieceBytes = 2 * MB;
+  a              = (char *)Scratch(1);
+  b              = (char *)Scratch(300);
+  c              = (char *)Scratch(0);
   Expect(b - a == 256 && c - b == 512, "pieces at %td and %td", b - a, c - a);
   Expect(SimtLive() == 1 && SimtReserved() == BLOCK, "%zu allocations, %zu bytes", SimtLive(), SimtReserved());
   ExpectError(TrsvScratchAlloc(K, &d, other), TRSV_SUCCESS, "TrsvScratchAlloc");
@@ -276,7 +274,7 @@ static void Shared(void)
   Expect(SimtReserved() == K, "without room for a block: %zu bytes", SimtReserved());
   TrsvScratchFree(a, NULL);
   SimtLimit(0);
-  TrsvScratchShares = false;
+  SimtPieceBytes = 0;
   Finish();
 }
 
