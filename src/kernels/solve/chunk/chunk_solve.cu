@@ -11,8 +11,8 @@
      neighbor's shared memory. trsv_warp_sync orders the steps of the computing warp. Barriers and counters that release
      and acquire hand over stages of records and of results. A stage of records arrives at its barrier as one bulk copy
      or, in code for compute capability 8.x, as the copies of 32 lanes (trsv_bulk_copy). Such code has no clusters: all
-     results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are made canonical
-     before any arithmetic.
+     results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are made
+     canonical before any arithmetic.
    Why it ends: a chunk waits for smaller chunks only. Their clusters have smaller tickets or are its own cluster, so
      they have started. By induction all chunks end. Within a block the other warps and the computing warp wait for each
      other stage by stage. A batch of imports gets its cells two stages before its first use; the schedule has checked
