@@ -7,11 +7,12 @@
      words of the next launch. A launch that finds reciprocals (chunk.h) differs in the computing warp alone. Solves and
      such launches may follow each other in any order.
    Memory order: a result that crosses chunks, or goes from an importing warp to the computing warp, is a word that is
-     its own flag (sync.cuh); a complex result is two such words (complex.cuh). It goes through L2 or into a cell of a neighbor's shared memory. trsv_warp_sync orders the
-     steps of the computing warp. Barriers and counters that release and acquire hand over stages of records and of
-     results. A stage of records arrives at its barrier as one bulk copy or, in code for compute capability 8.x, as the
-     copies of 32 lanes (trsv_bulk_copy). Such code has no clusters: all results cross chunks through L2. No result has
-     the bits of NOT_READY: values and right-hand sides are made canonical before any arithmetic.
+     its own flag (sync.cuh); a complex result is two such words (complex.cuh). It goes through L2 or into a cell of a
+     neighbor's shared memory. trsv_warp_sync orders the steps of the computing warp. Barriers and counters that release
+     and acquire hand over stages of records and of results. A stage of records arrives at its barrier as one bulk copy
+     or, in code for compute capability 8.x, as the copies of 32 lanes (trsv_bulk_copy). Such code has no clusters: all
+     results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are made
+     canonical before any arithmetic.
    Why it ends: a chunk waits for smaller chunks only. Their clusters have smaller tickets or are its own cluster, so
      they have started. By induction all chunks end. Within a block the other warps and the computing warp wait for each
      other stage by stage. A batch of imports gets its cells two stages before its first use; the schedule has checked
@@ -303,15 +304,15 @@ template <class T> struct ChunkSolver {
   ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
 };
 
-/* The kernel that finds reciprocals; complex values have none. */
-template <class T, int K, int W> static constexpr ChunkKernel<T> chunk_reciprocals()
+/* NULL for reciprocals of complex values, and for records that exceed the registers. */
+template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel<T> chunk_kernel()
 {
-  if constexpr (sizeof(T) == sizeof(TrsvReal<T>)) return chunk_solve<T, K, W, true>;
-  else return NULL;
+  if constexpr ((RECIPROCALS && sizeof(T) > sizeof(TrsvReal<T>)) || K * sizeof(T) > CHUNK_RECORD_MAX) return NULL;
+  else return chunk_solve<T, K, W, RECIPROCALS>;
 }
 
-#define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
-#define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_reciprocals<T, K, W>()}
+#define CHUNK_SOLVER(K, W)  {K, W, chunk_kernel<T, K, W, false>(), NULL}
+#define CHUNK_SOLVERS(K, W) {K, W, chunk_kernel<T, K, W, false>(), chunk_kernel<T, K, W, true>()}
 
 template <class T> static const ChunkSolver<T> *FindSolver(const TrsvChunkSettings *s)
 {

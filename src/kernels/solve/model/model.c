@@ -9,12 +9,15 @@ TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel = {TRSV_CONSTANTS(TRSV_CONSTAN
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
 
-/* Of an entry of a precision, from those of real values: a complex entry of 8 bytes takes as long as a double, and 16
-   bytes twice as much more than 8 as these take more than 4. Not fitted to times of complex solves. */
 static double EntrySeconds(TrsvPrecision precision, double single, double twice)
 {
-  if (precision == TRSV_FLOAT) return single;
-  return precision == TRSV_COMPLEX_DOUBLE ? twice + 2 * (twice - single) : twice;
+  return precision == TRSV_FLOAT ? single : twice;
+}
+
+/* How many times as long a solve takes with these values as with real values in double precision. */
+static double ComplexFactor(TrsvPrecision precision, double single, double twice)
+{
+  return precision == TRSV_COMPLEX_FLOAT ? single : precision == TRSV_COMPLEX_DOUBLE ? twice : 1;
 }
 
 /* 1 if dependencies are far away and level sets are scattered over the rows, so that each value is a cache miss; 0 if
@@ -35,10 +38,11 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
   const double chains =
     s->chain_fraction * fmin(fmax((s->row_mean - k->thread_long_row) / k->thread_long_range, 0), 1);
 
-  return k->thread_launch +
-         s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
-                      k->thread_scattered * CacheMissFactor(s) * s->rows) +
-         (entry + k->thread_long_entry * chains) * (double)s->nnz;
+  return ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
+         (k->thread_launch +
+          s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
+                       k->thread_scattered * CacheMissFactor(s) * s->rows) +
+          (entry + k->thread_long_entry * chains) * (double)s->nnz);
 }
 
 /* A launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values miss the
@@ -48,11 +52,12 @@ double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
   const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
 
   if (s->level_mean > k->recompute_wide) return INFINITY;
-  return k->recompute_launch +
-         (1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
-                                k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
-                                k->recompute_scattered * CacheMissFactor(s) * s->rows) +
-         entry * (double)s->nnz;
+  return ComplexFactor(precision, k->recompute_complex_float, k->recompute_complex_double) *
+         (k->recompute_launch +
+          (1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
+                                 k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
+                                 k->recompute_scattered * CacheMissFactor(s) * s->rows) +
+          entry * (double)s->nnz);
 }
 
 /* Level sets of slices. A chain of n rows takes n level sets of rows, but one level set of slices if it fits into a
@@ -117,7 +122,8 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double chain = s->levels * (k->chunk_step + k->chunk_sum * fmin(fmax(s->row_mean - 3, 0), 3));
 
-  return k->chunk_start + chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision);
+  return ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
+         (k->chunk_start + chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision));
 }
 
 /* Two launches; a chain that is shorter for narrower level sets; a time for each level set that grows with the length
@@ -128,8 +134,9 @@ double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
   const double step = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5);
 
   if (s->level_mean > k->inverse_level_rows || s->chain_fraction < k->inverse_chained) return INFINITY;
-  return k->inverse_launch + k->chunk_start +
-         (s->levels * step + Throughput(s, precision)) /
-           (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
-         ColorPenalty(s);
+  return ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
+         (k->inverse_launch + k->chunk_start +
+          (s->levels * step + Throughput(s, precision)) /
+            (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
+          ColorPenalty(s));
 }

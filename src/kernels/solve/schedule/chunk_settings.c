@@ -182,6 +182,7 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
               near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
+    if (length * size > CHUNK_RECORD_MAX) break;
     for (int n = -2; n < (deep ? 4 : 2); n++)
       for (int clustered = limits.clusters; clustered >= 0; clustered--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;

@@ -40,11 +40,12 @@ enum {
 #define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
 #define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
 #define CHUNK_HEADER            16
+#define CHUNK_RECORD_MAX        (13 * 8) /* bytes of a record's values: more exceed a thread's registers */
 #define CHUNK_STAGE(K, size)    (CHUNK_HEADER + CHUNK_ROWS(K, size) * CHUNK_QUADS(K, size) * 16)
 
 typedef struct {
   int chunks;
-  int length;          /* dependencies of a record: 2, 3, 5 or 13 */
+  int length;          /* dependencies of a record: 2, 3, 5, or with values of at most 8 bytes 13 */
   int width;           /* records of a step: 8 (for records of 2 or 3 dependencies) or 32 */
   int cluster;         /* chunks of a cluster, whose neighbors push results into each other's shared memory; 1: none */
   int ring;            /* cells for results: a power of two, at least 4 stages */

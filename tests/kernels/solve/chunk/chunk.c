@@ -116,7 +116,7 @@ static void OnDevice(const char *name, int old, int shared)
                   shape == DENSE     ? 40
                   : shape == GRID_3D ? 343
                                      : 500,
-                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2),
+                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 4),
                   Reduced() ? 1 : 3);
     SimtDevice(0, 0);
     End();
@@ -237,7 +237,8 @@ void TestChunk(void)
                   : shape == GRID_3D ? 343
                   : shape == GRID_2D ? 400
                                      : 500,
-                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2),
+                  a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2),
+                  (TrsvPrecision)(n / 4 % (all[s].length * 16 > CHUNK_RECORD_MAX ? 3 : 4)),
                   Reduced() ? 1
                   : old     ? 2
                             : 4);

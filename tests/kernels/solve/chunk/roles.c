@@ -12,7 +12,7 @@ enum {
 
 /* Rows of the first half wait for nobody, those of the second for three of the first half, and for the one so many
    before where that is in their half: two chunks, of which the second takes all its imports from the first. */
-static Triangle TwoHalves(int half, int before)
+static Triangle TwoHalves(int half, int before, TrsvPrecision precision)
 {
   const int rows = 2 * half;
   int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 5 * (size_t)rows), k = 0;
@@ -27,17 +27,17 @@ static Triangle TwoHalves(int half, int before)
     columns[k++] = i;
   }
   offsets[rows] = k;
-  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision);
   free(offsets);
   free(columns);
   return T;
 }
 
-static void Roles(const TrsvChunkSettings *settings, int half, int hands)
+static void Roles(const TrsvChunkSettings *settings, int half, int hands, TrsvPrecision precision)
 {
-  Triangle  T      = TwoHalves(half, half / 2);
+  Triangle  T      = TwoHalves(half, half / 2, precision);
   const int rows   = T.view.rows;
-  void     *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, rows, 4), *x = MakeArray(TRSV_DOUBLE, rows),
+  void     *values = MakeValues(&T.view, 3), *b = MakeVector(precision, rows, 4), *x = MakeArray(precision, rows),
        *want      = Reference(&T.view, NULL, T.offsets[rows], values, b);
   TrsvPlan *plan;
 
@@ -59,9 +59,9 @@ static void Roles(const TrsvChunkSettings *settings, int half, int hands)
         SimtSettings.policy   = first ? SIMT_WARP_FIRST : SIMT_WARP_LAST;
         SimtSettings.role     = role;
         SimtSettings.resident = 4;
-        memset(x, 0xcd, sizeof(double) * (size_t)rows);
+        memset(x, 0xcd, TrsvValueSize(precision) * (size_t)rows);
         if (!ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where)) break;
-        ExpectClose(TRSV_DOUBLE, rows, x, want, where);
+        ExpectClose(precision, rows, x, want, where);
       }
     SimtDefaults();
   }
@@ -80,13 +80,18 @@ void TestRoles(void)
                                  small  = {2, 5, 32, 1, 1024, 4, -1, 8, 4},
                                  pushed = {2, 5, 32, 2, 1024, 4, -1, 8, 4};
 
-  Begin("chunk, each warp starved and first in turn, cells that change hands");
-  Roles(&hands, Reduced() ? 2600 : 3072, 1);
-  End();
-  Begin("chunk, each warp starved and first in turn, a small ring");
-  Roles(&small, 2600, 0);
-  End();
-  Begin("chunk, each warp starved and first in turn, a cluster");
-  Roles(&pushed, 2600, 0);
-  End();
+  for (TrsvPrecision p = TRSV_DOUBLE; p <= TRSV_COMPLEX_DOUBLE; p += TRSV_COMPLEX_DOUBLE - TRSV_DOUBLE) {
+    TrsvChunkSettings changing = hands;
+
+    if (TrsvIsComplex(p)) changing.ring /= 2;
+    Begin("chunk, each warp starved and first in turn, cells that change hands, %s", PrecisionName(p));
+    Roles(&changing, Reduced() ? 2600 : 3072, 1, p);
+    End();
+    Begin("chunk, each warp starved and first in turn, a small ring, %s", PrecisionName(p));
+    Roles(&small, 2600, 0, p);
+    End();
+    Begin("chunk, each warp starved and first in turn, a cluster, %s", PrecisionName(p));
+    Roles(&pushed, 2600, 0, p);
+    End();
+  }
 }
