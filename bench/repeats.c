@@ -1,18 +1,24 @@
 /*
-   repeats: are the bits the same, over and over? Of every ordering, factorization and solve on the device.
+   repeats: repeats every ordering, factorization and solve on the device, and compares the bits.
 
      repeats [-n TIMES] [-p double|float] [-o FILE.jsonl] MATRIX...
 
-   For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolor ordering; ILU(0)
-   and ICC(0) in the natural order and in that one, with every number of lanes for a row and every shift; the lower and
-   the upper triangle by every algorithm of the table and the settings below; and L and then U of the ILU(0) in
-   multicolor order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not given; orderings a
-   tenth of that) into poisoned memory, and compared with the first, bit for bit; orderings with the host's. What an
-   algorithm refuses is told. Algorithms whose bits vary by design are there to show that the comparison sees a
-   difference; it is not counted. full:N is a dense triangle, by every form of that; order:MATRIX the ordering alone.
-   Over the SIMT executor (make simt-repeats) each time is under another schedule.
+   A matrix (matrices.h) is a pattern, which gets a full diagonal and seeded values. For each matrix the program repeats
 
-   One JSON object a line goes to FILE, a line to standard output; exit status 1 where bits differ or something fails.
+     - the ordering multicolor;
+     - ILU(0) and ICC(0) in both orders, with every number of lanes for a row and every shift;
+     - solves with the lower and the upper triangle, by every algorithm of the table and with the settings below;
+     - solves with L and then U of the ILU(0) in multicolor order, b and x in the matrix's own, as PCApply has them.
+
+   full:N is a dense triangle, solved by every form of that; order:MATRIX is the ordering alone.
+
+   Each is repeated TIMES times (default: 1,000; orderings a tenth of that). The result goes to poisoned memory and must
+   have the bits of the first; an ordering must be the host's. The program prints which settings an algorithm refuses.
+   The bits of some algorithms vary by design: they show that the comparison sees a difference, and do not count. Over
+   the SIMT executor (make simt-repeats) each time has another schedule.
+
+   Each result is a JSON object, a line of FILE, and a line of standard output. The exit status is 1 if bits differ or
+   something fails.
 */
 #include <stdio.h>
 #include <stdlib.h>

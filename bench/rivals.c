@@ -1,340 +1,368 @@
-static char help[] = "Time to solution and applies: sptrsvgpu beside other preconditioners and triangular solves.\n\
-  -f <file,file,...>  : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids; laplacian:FILE is the\n\
-                        weighted Laplacian of a file\n\
-  -runs <n>           : of which the median counts, 3 if not given; of short ones as many as take 30 ms, 9 at most\n\
-  -limit <seconds>    : that the applies of a solve may take, 5 if not given\n\
-  -without <way,...>  : ways that are left out, by their names in the output\n\
-  -cpu                : the ways of a CPU, on all ranks of mpiexec\n\
-  -host               : matrices on the host, to try all this where there is no GPU\n\
-  -o <file>           : a JSON object a line is added to it\n\n";
-
 /*
-   Systems as in solutions.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else
-   GMRES(60). A run is a new KSP: KSPSetUp and KSPSolve, timed apart, from an idle GPU until it is idle again. The ways
-   take turns; the first run is not counted. All ways with a factor have ILU(0), which is IC(0) for symmetric matrices.
+   Triangular solves of others, as types of PC: see systems.h. Each has ILU(0) of the matrix in its own order, which the
+   host computes, and applies it in its own way:
 
-   The ways of rival.h solve with the matrix that the ordering multicolor has permuted. The ordering, the permutation
-   and the factorization on the host are not timed. The analysis of cuSPARSE is not in the set-up, but has its own
-   times. An apply is timed as in setup.c. Its result is compared with that of PETSc's ILU(0) on the host in the same
-   order. The plugin is loaded by -dll_append.
+     sliced_ell          cuSPARSE's SpSV in sliced ELL, 32 rows a slice, as NVIDIA's HPCG solves
+     sweeps_2, sweeps_5  x = D^-1 (b - N x) so often in place of a solve with D + N, from x = D^-1 b
 */
-#include <math.h>
-#include "rivals.h"
+#include "systems.h"
+#if PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX)
+  #define DISABLE_CUSPARSE_DEPRECATED
+  #include <cusparse.h>
+  #include <petscdevice_cuda.h>
+  #define WITH_CUSPARSE 1
+#endif
 
-const Way ways[WAYS] = {
-  {"jacobi",      PCJACOBI,    NULL,         UNCHECKED,  0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"gamg",        PCGAMG,      NULL,         UNCHECKED,  0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"csr",         PCSHELL,     NULL,         MULTICOLOR, RIVAL_CSR,        0, PETSC_FALSE, PETSC_FALSE},
-  {"sliced_ell",  PCSHELL,     NULL,         MULTICOLOR, RIVAL_SLICED_ELL, 0, PETSC_FALSE, PETSC_FALSE},
-  {"sweeps_2",    PCSHELL,     NULL,         UNCHECKED,  RIVAL_SWEEPS,     2, PETSC_FALSE, PETSC_FALSE},
-  {"sweeps_5",    PCSHELL,     NULL,         UNCHECKED,  RIVAL_SWEEPS,     5, PETSC_FALSE, PETSC_FALSE},
-  {"natural",     "sptrsvgpu", "natural",    NATURAL,    0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"multicolor",  "sptrsvgpu", "multicolor", MULTICOLOR, 0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"auto",        "sptrsvgpu", "auto",       EITHER,     0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"cgdevice",    "sptrsvgpu", "multicolor", MULTICOLOR, 0,                0, PETSC_TRUE,  PETSC_FALSE},
-  {"ilu",         PCILU,       NULL,         NATURAL,    0,                0, PETSC_FALSE, PETSC_FALSE},
-  {"cpu_bjacobi", PCBJACOBI,   NULL,         UNCHECKED,  0,                0, PETSC_FALSE, PETSC_TRUE },
-  {"cpu_gamg",    PCGAMG,      NULL,         UNCHECKED,  0,                0, PETSC_FALSE, PETSC_TRUE },
+/* Eliminates in the arrays of a matrix, row by row. */
+static PetscErrorCode Eliminate(PetscInt n, const PetscInt i[], const PetscInt j[], PetscScalar a[])
+{
+  PetscInt *place, *diagonal;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &place, n, &diagonal));
+  for (PetscInt r = 0; r < n; r++) place[r] = -1;
+  for (PetscInt r = 0; r < n; r++) {
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) place[j[k]] = k;
+    diagonal[r] = place[r];
+    for (PetscInt k = i[r]; k < diagonal[r]; k++) {
+      const PetscInt c = j[k];
+
+      a[k] /= a[diagonal[c]];
+      for (PetscInt m = diagonal[c] + 1; m < i[c + 1]; m++)
+        if (place[j[m]] >= 0) a[place[j[m]]] -= a[k] * a[m];
+    }
+    PetscCheck(diagonal[r] >= 0 && a[diagonal[r]] != 0., PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+               "Zero pivot row %" PetscInt_FMT, r);
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) place[j[k]] = -1;
+  }
+  PetscCall(PetscFree2(place, diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ILU(0) on the host: L and U without their diagonals, and the pivots. */
+static PetscErrorCode FactorMatrix(Mat A, Mat strict[2], Vec *pivots)
+{
+  const PetscInt *i, *j;
+  PetscInt        n, *length;
+  PetscScalar    *a;
+  PetscBool       done;
+  Mat             F;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &F));
+  PetscCall(MatGetRowIJ(F, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArray(F, &a));
+  PetscCall(Eliminate(n, i, j, a));
+  PetscCall(PetscMalloc1(n, &length));
+  for (int u = 0; u < 2; u++) {
+    for (PetscInt r = 0; r < n; r++) {
+      length[r] = 0;
+      for (PetscInt k = i[r]; k < i[r + 1]; k++) length[r] += u ? j[k] > r : j[k] < r;
+    }
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 0, length, &strict[u]));
+    for (PetscInt r = 0; r < n; r++) {
+      const PetscInt from = u ? i[r + 1] - length[r] : i[r];
+
+      PetscCall(MatSetValues(strict[u], 1, &r, length[r], j + from, a + from, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(strict[u], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(strict[u], MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PetscFree(length));
+  PetscCall(MatSeqAIJRestoreArray(F, &a));
+  PetscCall(MatRestoreRowIJ(F, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatCreateVecs(F, NULL, pivots));
+  PetscCall(MatGetDiagonal(F, *pivots));
+  PetscCall(MatDestroy(&F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Shell(PC pc, void *context, PetscErrorCode (*set_up)(PC), PetscErrorCode (*apply)(PC, Vec, Vec),
+                            PetscErrorCode (*destroy)(PC))
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetContext(pc, context));
+  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  int sweeps;
+  Mat strict[2]; /* -N of L, and of D^-1 U */
+  Vec inverse, work[3];
+} Sweeps;
+
+static PetscErrorCode SweepsSetUp(PC pc)
+{
+  Sweeps *s;
+  Mat     A;
+  Vec     pivots;
+  MatType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &s));
+  PetscCall(PCGetOperators(pc, NULL, &A));
+  PetscCall(MatGetType(A, &type));
+  PetscCall(FactorMatrix(A, s->strict, &pivots));
+  PetscCall(VecReciprocal(pivots));
+  PetscCall(MatDiagonalScale(s->strict[1], pivots, NULL));
+  for (int u = 0; u < 2; u++) {
+    PetscCall(MatScale(s->strict[u], -1));
+    PetscCall(MatConvert(s->strict[u], type, MAT_INPLACE_MATRIX, &s->strict[u]));
+  }
+  PetscCall(MatCreateVecs(A, NULL, &s->inverse));
+  PetscCall(VecCopy(pivots, s->inverse));
+  PetscCall(VecDestroy(&pivots));
+  for (int k = 0; k < 3; k++) PetscCall(VecDuplicate(s->inverse, &s->work[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The last of so many x = right - N x, from x = right */
+static PetscErrorCode Sweep(const Sweeps *s, Mat N, Vec right, Vec other, Vec x)
+{
+  Vec from = right, to = s->sweeps % 2 ? x : other;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < s->sweeps; k++) {
+    PetscCall(VecCopy(right, to)); /* in place, PETSc has one kernel for product and sum */
+    PetscCall(MatMultAdd(N, from, to, to));
+    from = to;
+    to   = from == x ? other : x;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsApply(PC pc, Vec b, Vec x)
+{
+  Sweeps *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &s));
+  PetscCall(Sweep(s, s->strict[0], b, s->work[0], s->work[1]));
+  PetscCall(VecPointwiseMult(s->work[2], s->inverse, s->work[1]));
+  PetscCall(Sweep(s, s->strict[1], s->work[2], s->work[0], x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsDestroy(PC pc)
+{
+  Sweeps *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &s));
+  for (int u = 0; u < 2; u++) PetscCall(MatDestroy(&s->strict[u]));
+  for (int k = 0; k < 3; k++) PetscCall(VecDestroy(&s->work[k]));
+  PetscCall(VecDestroy(&s->inverse));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsCreate(PC pc, int sweeps)
+{
+  Sweeps *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&s));
+  s->sweeps = sweeps;
+  PetscCall(Shell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create2(PC pc) { return SweepsCreate(pc, 2); }
+static PetscErrorCode Create5(PC pc) { return SweepsCreate(pc, 5); }
+
+#if WITH_CUSPARSE
+enum {
+  SLICE = 32 /* rows */
 };
 
-/* Keeps the message of an error where it arises. */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
-                           PetscErrorType type, const char *message, void *context)
+static const double one = 1;
+
+typedef struct {
+  int                 *offsets, *columns; /* on the GPU; padding has column -1 */
+  double              *values;
+  void                *buffer;
+  cusparseSpMatDescr_t matrix;
+  cusparseSpSVDescr_t  solve;
+} Triangle;
+
+typedef struct {
+  Triangle             t[2];   /* L and U */
+  double              *middle; /* the solution of L */
+  cusparseHandle_t     handle;
+  cusparseDnVecDescr_t b, x;
+} SlicedEll;
+
+static PetscErrorCode Upload(const void *from, size_t bytes, void *to)
 {
-  char *kept = (char *)context;
-
-  (void)comm, (void)line, (void)function, (void)file;
-  if (type != PETSC_ERROR_INITIAL || !message) return n;
-  (void)PetscStrncpy(kept, message, sizeof(((Result *)0)->failure));
-  for (; *kept; kept++)
-    if (*kept == '"' || *kept == '\\' || *kept < ' ') *kept = '\'';
-  return n;
-}
-
-/* Index of the run of the median time, 0 if there is but the first. */
-static PetscErrorCode Median(const Result *r, int *run)
-{
-  PetscReal total[RUNS_MOST];
-  PetscInt  index[RUNS_MOST];
-
   PetscFunctionBeginUser;
-  for (int k = 0; k < r->runs; k++) total[k] = r->setup[k + 1] + r->solve[k + 1], index[k] = k + 1;
-  PetscCall(PetscSortRealWithArrayInt(r->runs, total, index));
-  *run = r->runs ? (int)index[r->runs / 2] : 0;
+  PetscCallCUDA(cudaMalloc((void **)to, PetscMax(bytes, 1)));
+  PetscCallCUDA(cudaMemcpy(*(void **)to, from, bytes, cudaMemcpyHostToDevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Tell(const System *s, int way, const Asked *asked)
-{
-  const Result *r = &s->r[way];
-  int           run = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(Median(r, &run));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%-26s %-11s %5" PetscInt_FMT
-                        " its, set-up %9.3f, solve %9.3f, apply %8.4f, residual %.1e %s%s%s\n",
-                        s->name, ways[way].name, r->iterations, r->setup[run], r->solve[run], r->apply, r->residual,
-                        r->reason > 0 ? "" : KSPConvergedReasons[r->reason], r->stopped ? " by the limit " : " ",
-                        r->failure));
-  if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
-  (void)fprintf(asked->out, /* PETSc's would write 3. for 3 */
-                "{\"matrix\": \"%s\", \"rows\": %ld, \"nnz\": %.0f, \"ksp\": \"%s\", \"where\": \"%s\", \"ranks\": %d, "
-                "\"way\": \"%s\", \"iterations\": %ld, \"reason\": \"%s\", \"stopped\": %s, \"runs\": %d, ",
-                s->name, (long)s->rows, s->nnz, s->cg ? "cg" : "gmres", asked->cpu ? "CPU" : asked->host ? "host"
-                                                                                                       : "GPU",
-                asked->ranks, ways[way].name, (long)r->iterations, KSPConvergedReasons[r->reason],
-                r->stopped ? "true" : "false", r->runs);
-  (void)fprintf(asked->out,
-                "\"setup_ms\": %.6g, \"solve_ms\": %.6g, \"cold_ms\": %.6g, \"residual\": %.3g, \"apply_ms\": %.6g, "
-                "\"apply_error\": %.2g, \"analysis_ms\": %.6g, \"update_ms\": %.6g, \"diagonal\": \"%s\", "
-                "\"failure\": \"%s\"}\n",
-                r->setup[run], r->solve[run], r->setup[0] + r->solve[0],
-                PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->apply, r->error, r->analysis, r->update,
-                r->apart ? "apart" : "inside", r->failure);
-  (void)fflush(asked->out);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows of this rank; every rank has all of the matrix. */
-static PetscErrorCode Distribute(Mat all, Mat *A)
+/* Stores a triangle on the GPU; its diagonal is the first entry of a row of U and the last of one of L. */
+static PetscErrorCode Store(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
-  PetscInt           n, from = 0, mine = PETSC_DECIDE, *offsets;
+  PetscInt           n;
   PetscBool          done;
+  int               *offsets, *columns, slices, all;
+  double            *values;
+  cusparseFillMode_t fill = upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t type = CUSPARSE_DIAG_TYPE_NON_UNIT;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetRowIJ(all, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCall(MatSeqAIJGetArrayRead(all, &a));
-  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &mine, &n));
-  PetscCallMPI(MPI_Exscan(&mine, &from, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscMalloc1(mine + 1, &offsets));
-  for (PetscInt r = 0; r <= mine; r++) offsets[r] = i[from + r] - i[from];
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, mine, mine, n, n));
-  PetscCall(MatSetType(*A, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, offsets, j + i[from], a + i[from]));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, offsets, j + i[from], a + i[from]));
+  PetscCall(MatGetRowIJ(strict, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArrayRead(strict, &a));
+  slices = (int)((n + SLICE - 1) / SLICE);
+  PetscCall(PetscCalloc1(slices + 1, &offsets));
+  for (PetscInt r = 0; r < n; r++)
+    offsets[r / SLICE + 1] = PetscMax(offsets[r / SLICE + 1], SLICE * (int)(i[r + 1] - i[r] + 1));
+  for (int s = 0; s < slices; s++) offsets[s + 1] += offsets[s];
+  all = offsets[slices];
+  PetscCall(PetscMalloc1(all, &columns));
+  PetscCall(PetscCalloc1(all, &values));
+  for (int k = 0; k < all; k++) columns[k] = -1;
+  for (PetscInt r = 0; r < n; r++) {
+    int       at = offsets[r / SLICE] + (int)r % SLICE + (upper ? SLICE : 0);
+    const int d  = upper ? at - SLICE : at + SLICE * (int)(i[r + 1] - i[r]);
+
+    columns[d] = (int)r, values[d] = diagonal[r];
+    for (PetscInt k = i[r]; k < i[r + 1]; k++, at += SLICE) columns[at] = (int)j[k], values[at] = a[k];
+  }
+  PetscCall(Upload(offsets, sizeof(int) * (size_t)(slices + 1), &t->offsets));
+  PetscCall(Upload(columns, sizeof(int) * (size_t)all, &t->columns));
+  PetscCall(Upload(values, sizeof(double) * (size_t)all, &t->values));
+  PetscCallCUSPARSE(cusparseCreateSlicedEll(&t->matrix, n, n, i[n] + n, all, SLICE, t->offsets, t->columns, t->values,
+                                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                                            CUDA_R_64F));
+  PetscCallCUSPARSE(cusparseSpMatSetAttribute(t->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
+  PetscCallCUSPARSE(cusparseSpMatSetAttribute(t->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &type, sizeof(type)));
+  PetscCall(MatSeqAIJRestoreArrayRead(strict, &a));
+  PetscCall(MatRestoreRowIJ(strict, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCall(PetscFree(offsets));
-  PetscCall(MatSeqAIJRestoreArrayRead(all, &a));
-  PetscCall(MatRestoreRowIJ(all, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(PetscFree(columns));
+  PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A random b, and what PETSc's ILU(0) on the host makes of it in both orders; the permuted matrix. */
-static PetscErrorCode Expect(System *s, Mat host, Mat permuted)
+static PetscErrorCode Analyze(const SlicedEll *e, Triangle *t)
 {
-  PetscRandom random;
+  size_t bytes;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(host, NULL, &s->b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
-  PetscCall(VecSetRandom(s->b, random));
-  PetscCall(PetscRandomDestroy(&random));
-  for (int o = 0; o < 2; o++) {
-    PC             pc;
-    PetscErrorCode ierr;
-    char           failure[256];
+  PetscCallCUSPARSE(cusparseSpSV_createDescr(&t->solve));
+  PetscCallCUSPARSE(cusparseSpSV_bufferSize(e->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, t->matrix, e->b, e->x,
+                                            CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, t->solve, &bytes));
+  PetscCallCUDA(cudaMalloc(&t->buffer, PetscMax(bytes, 1)));
+  PetscCallCUSPARSE(cusparseSpSV_analysis(e->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, t->matrix, e->b, e->x,
+                                          CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, t->solve, t->buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetOperators(pc, o ? permuted : host, o ? permuted : host));
-    PetscCall(PCSetType(pc, PCILU));
-    PetscCall(VecDuplicate(s->b, &s->x[o]));
-    if (o) PetscCall(VecPermute(s->b, s->order, PETSC_FALSE));
-    PetscCall(PetscPushErrorHandler(Keep, failure));
-    ierr = PCApply(pc, s->b, s->x[o]); /* without a factor nothing is as expected */
-    PetscCall(PetscPopErrorHandler());
-    if (ierr) PetscCall(VecSet(s->x[o], NAN));
-    if (o) {
-      PetscCall(VecPermute(s->b, s->order, PETSC_TRUE));
-      PetscCall(VecPermute(s->x[o], s->order, PETSC_TRUE));
-    }
-    PetscCall(PCDestroy(&pc));
+static PetscErrorCode SlicedEllSetUp(PC pc)
+{
+  SlicedEll         *e;
+  Mat                A, strict[2];
+  Vec                diagonal;
+  PetscInt           n;
+  const PetscScalar *d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &e));
+  PetscCall(PCGetOperators(pc, NULL, &A));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(FactorMatrix(A, strict, &diagonal));
+  PetscCallCUSPARSE(cusparseCreate(&e->handle));
+  PetscCallCUDA(cudaMalloc((void **)&e->middle, sizeof(double) * (size_t)n));
+  PetscCallCUSPARSE(cusparseCreateDnVec(&e->b, n, e->middle, CUDA_R_64F));
+  PetscCallCUSPARSE(cusparseCreateDnVec(&e->x, n, e->middle, CUDA_R_64F));
+  for (int u = 1; u >= 0; u--) {
+    if (!u) PetscCall(VecSet(diagonal, 1)); /* of L, after U has its pivots */
+    PetscCall(VecGetArrayRead(diagonal, &d));
+    PetscCall(Store(strict[u], d, (PetscBool)u, &e->t[u]));
+    PetscCall(VecRestoreArrayRead(diagonal, &d));
+    PetscCall(Analyze(e, &e->t[u]));
+    PetscCall(MatDestroy(&strict[u]));
   }
+  PetscCall(VecDestroy(&diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of a file or grid where it is solved. */
-static PetscErrorCode Place(const Asked *asked, Mat host, PetscBool cg, Mat *A)
+static PetscErrorCode SolveTriangle(const SlicedEll *e, const Triangle *t, const double *from, double *to)
 {
   PetscFunctionBeginUser;
-  if (asked->cpu) PetscCall(Distribute(host, A));
-  else if (asked->host) PetscCall(MatDuplicate(host, MAT_COPY_VALUES, A));
-  else PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, A));
-  if (cg) PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  PetscCallCUSPARSE(cusparseDnVecSetValues(e->b, (void *)from));
+  PetscCallCUSPARSE(cusparseDnVecSetValues(e->x, to));
+  PetscCallCUSPARSE(cusparseSpSV_solve(e->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, t->matrix, e->b, e->x,
+                                       CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, t->solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FirstRun(System *s, int way, const Asked *asked, const RivalILU *ilu, PetscBool apart)
+static PetscErrorCode SlicedEllApply(PC pc, Vec b, Vec x)
 {
-  Result *r = &s->r[way];
+  SlicedEll         *e;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  cudaStream_t       stream;
 
   PetscFunctionBeginUser;
-  r->failure[0] = 0;
-  if (!strcmp(ways[way].pc, PCSHELL)) {
-    PetscCheck(ilu, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "zero pivot");
-    PetscCall(RivalDestroy(&s->rival[way]));
-    PetscCall(RivalCreate(ilu, ways[way].kind, ways[way].sweeps, apart, asked->host, &s->rival[way]));
-    PetscCall(RivalTimes(s->rival[way], &r->analysis, &r->update));
-    r->apart = (PetscBool)(apart && ways[way].kind == RIVAL_SLICED_ELL);
+  PetscCall(PCShellGetContext(pc, &e));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUSPARSE(cusparseSetStream(e->handle, stream));
+  PetscCall(VecCUDAGetArrayRead(b, &from));
+  PetscCall(VecCUDAGetArrayWrite(x, &to));
+  PetscCall(SolveTriangle(e, &e->t[0], from, e->middle));
+  PetscCall(SolveTriangle(e, &e->t[1], e->middle, to));
+  PetscCall(VecCUDARestoreArrayWrite(x, &to));
+  PetscCall(VecCUDARestoreArrayRead(b, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SlicedEllDestroy(PC pc)
+{
+  SlicedEll *e;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &e));
+  for (int u = 0; u < 2; u++) {
+    void *const memory[] = {e->t[u].offsets, e->t[u].columns, e->t[u].values, e->t[u].buffer};
+
+    if (e->t[u].solve) PetscCallCUSPARSE(cusparseSpSV_destroyDescr(e->t[u].solve));
+    if (e->t[u].matrix) PetscCallCUSPARSE(cusparseDestroySpMat(e->t[u].matrix));
+    for (int k = 0; k < 4; k++) PetscCallCUDA(cudaFree(memory[k]));
   }
-  PetscCall(RivalsRun(s, way, asked, 0));
+  if (e->b) PetscCallCUSPARSE(cusparseDestroyDnVec(e->b));
+  if (e->x) PetscCallCUSPARSE(cusparseDestroyDnVec(e->x));
+  if (e->handle) PetscCallCUSPARSE(cusparseDestroy(e->handle));
+  PetscCallCUDA(cudaFree(e->middle));
+  PetscCall(PetscFree(e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of sliced ELL both ways to have the diagonal, if one does not solve. */
-static PetscErrorCode Once(System *s, int way, const Asked *asked, const RivalILU *ilu, int run)
+static PetscErrorCode CreateSlicedEll(PC pc)
 {
-  Result        *r    = &s->r[way];
-  PetscErrorCode ierr = PETSC_SUCCESS;
+  SlicedEll *e;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPushErrorHandler(Keep, r->failure));
-  if (run) ierr = RivalsRun(s, way, asked, run);
-  else
-    for (int apart = 1; apart >= (ways[way].kind != RIVAL_SLICED_ELL); apart--) {
-      ierr = FirstRun(s, way, asked, ilu, (PetscBool)apart);
-      if (!ierr) break;
-    }
-  PetscCall(PetscPopErrorHandler());
-  if (ierr && !*r->failure) PetscCall(PetscStrncpy(r->failure, "failed", sizeof(r->failure)));
+  PetscCall(PetscNew(&e));
+  PetscCall(Shell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#endif
 
-static PetscBool Asks(const Asked *asked, const System *s, int way)
+PetscErrorCode SystemRegisterRivals(void)
 {
-  if (ways[way].cpu != asked->cpu || (ways[way].device && !s->cg)) return PETSC_FALSE;
-  return (PetscBool)!strstr(asked->without, ways[way].name);
-}
-
-static PetscErrorCode RunAll(System *s, const Asked *asked, const RivalILU *ilu)
-{
-  PetscBool again = PETSC_TRUE;
-
   PetscFunctionBeginUser;
-  for (int run = 0; again; run++) {
-    again = PETSC_FALSE;
-    for (int way = 0; way < (int)WAYS; way++) {
-      if (!Asks(asked, s, way) || (run && !RivalsAgain(&s->r[way], asked))) continue;
-      PetscCall(Once(s, way, asked, ilu, run));
-      if (RivalsAgain(&s->r[way], asked)) again = PETSC_TRUE;
-    }
-  }
-  for (int way = 0; way < (int)WAYS && !asked->silent; way++)
-    if (Asks(asked, s, way)) PetscCall(Tell(s, way, asked));
+  PetscCall(PCRegister("sweeps_2", Create2));
+  PetscCall(PCRegister("sweeps_5", Create5));
+#if WITH_CUSPARSE
+  PetscCall(PCRegister("sliced_ell", CreateSlicedEll));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Solve(const Asked *asked, const char name[], Mat host, PetscBool cg)
-{
-  System    s = {.name = name, .cg = cg};
-  RivalILU *ilu = NULL;
-  Mat       permuted;
-  IS        column;
-  MatInfo   info;
-  char      failure[256] = "";
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetSize(host, &s.rows, NULL));
-  PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
-  s.nnz = info.nz_used;
-  PetscCall(Place(asked, host, cg, &s.A[0]));
-  if (!asked->cpu) {
-    PetscCall(MatGetOrdering(host, "multicolor", &s.order, &column));
-    PetscCall(MatPermute(host, s.order, column, &permuted));
-    PetscCall(ISDestroy(&column));
-    PetscCall(Place(asked, permuted, cg, &s.A[1]));
-    PetscCall(Expect(&s, host, permuted));
-    PetscCall(PetscPushErrorHandler(Keep, failure));
-    (void)RivalILUCreate(permuted, &ilu);
-    PetscCall(PetscPopErrorHandler());
-    PetscCall(MatDestroy(&permuted));
-  }
-  PetscCall(RunAll(&s, asked, *failure ? NULL : ilu));
-  PetscCall(RivalILUDestroy(&ilu));
-  for (int way = 0; way < (int)WAYS; way++) PetscCall(RivalDestroy(&s.rival[way]));
-  for (int o = 0; o < 2; o++) {
-    PetscCall(MatDestroy(&s.A[o]));
-    PetscCall(VecDestroy(&s.x[o]));
-  }
-  PetscCall(VecDestroy(&s.b));
-  PetscCall(ISDestroy(&s.order));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode File(const Asked *asked, const char file[])
-{
-  const char *const prefix = "laplacian:";
-  PetscBool         pattern, symmetric = PETSC_TRUE, laplacian;
-  char              name[64];
-  int               n;
-  Mat               A;
-
-  PetscFunctionBeginUser;
-  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) {
-    PetscCall(SystemGrid(file[1] - '0', n, &A));
-    PetscCall(PetscStrncpy(name, file, sizeof(name)));
-  } else {
-    PetscCall(PetscStrncmp(file, prefix, strlen(prefix), &laplacian));
-    file += laplacian ? strlen(prefix) : 0;
-    PetscCall(SystemName(file, name, sizeof(name)));
-    PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
-    if (laplacian) {
-      PetscCall(SystemLaplacian(A, pattern));
-      PetscCall(PetscStrlcat(name, ", Laplacian", sizeof(name)));
-    }
-  }
-  PetscCall(Solve(asked, name, A, symmetric));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Options(Asked *asked)
-{
-  char      output[PETSC_MAX_PATH_LEN];
-  PetscBool set;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked->runs, NULL));
-  PetscCheck(asked->runs > 0 && asked->runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
-             (int)RUNS_MOST);
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked->limit, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-without", asked->without, sizeof(asked->without), NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked->host, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cpu", &asked->cpu, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &asked->ranks));
-  PetscCheck(asked->cpu || asked->ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Several ranks need -cpu");
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), &set));
-  if (set) PetscCall(PetscFOpen(PETSC_COMM_WORLD, output, "a", &asked->out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-int main(int argc, char **args)
-{
-  char    *files[256];
-  PetscInt count = PETSC_STATIC_ARRAY_LENGTH(files);
-  Asked    asked = {.runs = 3, .limit = 5}, warm;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(Options(&asked));
-  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
-  /* the GPU's code and libraries are loaded by one that is not told of */
-  warm        = asked;
-  warm.silent = PETSC_TRUE;
-  PetscCall(File(&warm, "g2d5:60"));
-  for (PetscInt i = 0; i < count; i++) {
-    char           failure[256] = "";
-    PetscErrorCode ierr;
-
-    PetscCall(PetscPushErrorHandler(Keep, failure));
-    ierr = File(&asked, files[i]);
-    PetscCall(PetscPopErrorHandler());
-    if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: left out: %s\n", files[i], failure));
-    PetscCall(PetscFree(files[i]));
-  }
-  if (asked.out) PetscCall(PetscFClose(PETSC_COMM_WORLD, asked.out));
-  PetscCall(PetscFinalize());
-  return 0;
 }

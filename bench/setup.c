@@ -1,19 +1,19 @@
-static char help[] =
-  "What a set-up takes: the first, those with new values, and the solve and the applies that follow; ours on the GPU and on the host, PETSc's with\n\
-cuSPARSE and on the host, and Jacobi.\n\
+static char help[] = "Times of set-ups, of the solve after them, and of single applies.\n\
   -f <file> : a matrix in Matrix Market's format; or\n\
   -dim <2,3> -n <n> : the Laplacian of 5 or 7 points on n^dim points\n\
   -host : matrices on the host, to try all this where there is no GPU\n\
   -o <file> : a JSON object a line is added to it\n\n";
 
 /*
-   Each way of setting up is run twice in the process, and the second run is reported, so that the loading of the GPU's code
-   is not in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
+   The ways are Jacobi, PETSc's ILU by cuSPARSE and on the host, and sptrsvgpu with the factorization on the host and on
+   the GPU, in the natural order and in multicolor. A set-up is the first one, or one with new values in the same
+   pattern. Each way has two first set-ups in the process, and the second is the result: the first also loads the GPU's
+   code ("cold_ms"). Times are those of the host's clock, from an idle GPU to an idle GPU.
 
-   An apply is timed as a Krylov method has it: many in the stream, one after the other, and one wait at the end
-   ("apply_ms", over their number; the median of several such rounds). What the last of each round leaves in poisoned
-   memory is compared with what PETSc's own preconditioner gives on the host ("apply_error", the largest difference,
-   over the norm); where it is another, there is no time, and the exit status is 1.
+   An apply is timed as a Krylov method calls it: a round has many in the stream, one after the other, and one wait at
+   the end. "apply_ms" is the median over rounds of the time over the number. The result of the last apply of a round
+   goes to poisoned memory, and is compared with that of PETSc's preconditioner on the host: "apply_error" is the
+   largest difference over the norm. If it is too large, there is no time, and the exit status is 1.
 */
 #include <math.h>
 #include "systems.h"
@@ -21,7 +21,7 @@ cuSPARSE and on the host, and Jacobi.\n\
 typedef enum {
   JACOBI,
   NATURAL, /* ILU(0) */
-  BMC,     /* the same in that order */
+  BMC,     /* ILU(0) in the ordering multicolor */
   APPLIES
 } Apply;
 
@@ -42,23 +42,23 @@ static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRS
                                      "SpTRSVNumeric"};
 enum { PHASES = 5, REPEAT = 7 };
 
-static const double a_round = 20, rounding = 1e-8; /* ms of applies, at least; how far they may be off */
+static const double a_round  = 20;   /* ms of a round of applies, at least */
+static const double rounding = 1e-8; /* the largest error of an apply */
 
-/* What PCApply makes of b, by PETSc's own on the host. */
+/* Results of PETSc's preconditioners on the host for b */
 typedef struct {
   Vec b, x[APPLIES];
 } Expected;
 
 typedef struct {
-  double cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
-  double peak,
-    ratio; /* MB of device memory that the first set-up took at most, and over the matrix; ours alone tells */
+  double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
+  double             peak, ratio; /* device memory of the first set-up of sptrsvgpu, at most: MB, and over the matrix */
   double             apply, error; /* ms; see above */
   PetscInt           iterations;
   KSPConvergedReason reason;
 } Result;
 
-/* What the log has counted so far for each phase, ms */
+/* Time of each phase so far in the log, ms */
 static PetscErrorCode Phases(double ms[])
 {
   PetscFunctionBeginUser;
@@ -133,8 +133,8 @@ static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the same pattern, made where the matrix lives, and then those it had. The median, and the phases of the
- * last new ones. */
+/* Set-ups with new values in the same pattern, made where the matrix is, and then one with the first values. Their
+   median, and the phases of the last with new values. */
 static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
@@ -158,7 +158,7 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the factor's view. */
+/* Reads the device memory of the set-up from the factor's view. */
 static PetscErrorCode Memory(KSP ksp, Result *r)
 {
   char        text[4096];
@@ -180,7 +180,7 @@ static PetscErrorCode Solve(KSP ksp, Mat A, Result *r)
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 5));
-  PetscCall(KSPSolve(ksp, b, x)); /* whatever is done once */
+  PetscCall(KSPSolve(ksp, b, x)); /* loads code */
   PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 3000));
   PetscCall(SystemNow(&start));
   PetscCall(KSPSolve(ksp, b, x));
@@ -224,7 +224,7 @@ static PetscErrorCode ExpectedDestroy(Expected *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* So many applies into poisoned memory: ms for each, and how far the last is off. */
+/* Applies to poisoned memory: the ms of each, and the error of the last. */
 static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
 {
   double    start, end;
@@ -239,7 +239,7 @@ static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, doub
   PetscCall(VecNorm(x, NORM_INFINITY, &off));
   PetscCall(VecNorm(expected, NORM_INFINITY, &all));
   *ms    = (end - start) / applies;
-  *error = off <= rounding * all ? PetscMax(*error, off / all) : PETSC_MAX_REAL; /* NaN is no less */
+  *error = off <= rounding * all ? PetscMax(*error, off / all) : PETSC_MAX_REAL; /* also for NaN */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,7 +258,7 @@ static PetscErrorCode Applies(KSP ksp, Mat A, int way, const Expected *e, Result
   PetscCall(VecDuplicate(b, &expected));
   PetscCall(VecCopy(e->b, b));
   PetscCall(VecCopy(e->x[ways[way].apply], expected));
-  PetscCall(Round(pc, b, x, expected, 10, &ms, &r->error)); /* whatever is done once; and how many a round needs */
+  PetscCall(Round(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many a round needs */
   applies = 1 + (int)PetscMin(a_round / ms, 1e4);
   for (int i = 0; i < REPEAT; i++) {
     PetscCall(Round(pc, b, x, expected, applies, &ms, &r->error));
@@ -293,8 +293,7 @@ static PetscErrorCode Way(int way, const Expected *e, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The iterations of Jacobi from which on a set-up and the fewer iterations after it are quicker; 0 where they never
- * are. */
+/* The number of Jacobi's iterations from which on a set-up and the iterations after it take less time; 0: none. */
 static double BreakEven(const Result *r, const Result *jacobi, double setup)
 {
   const double each = jacobi->solve / (double)jacobi->iterations, gain = each - r->solve / (double)jacobi->iterations;

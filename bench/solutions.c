@@ -1,38 +1,46 @@
-static char help[] =
-  "Time to solution, set-up included: ours in the natural order, in multicolor and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
+static char help[] = "Time to solution, first set-up included, by sptrsvgpu and by others.\n\
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
-  -values <own,laplacian> : which values of a file, both if not given; Laplacians for symmetric patterns alone\n\
-  -limit <seconds>        : that a solve may take, 20 if not given; a set-up is not cut off\n\
-  -ways <way,way,...>     : of jacobi, natural, bmc (multicolor), auto, ilu; all if not given\n\
-  -runs <n>               : of which the median is told, 5 if not given; of short ones as many as take 100 ms, 15 at most\n\
-  -host                   : matrices on the host, to try all this where there is no GPU\n\
+  -values <own,laplacian> : which values of a file (default: both); Laplacians only of symmetric patterns\n\
+  -ways <way,way,...>     : default: jacobi,natural,bmc,auto,ilu; also gamg, bjacobi, and of rivals.c sliced_ell,\n\
+                            sweeps_2, sweeps_5; bmc is the ordering multicolor\n\
+  -limit <seconds>        : that a solve may take (default: 20); a set-up has no limit\n\
+  -runs <n>               : the result is their median (default: 5); short runs: as many as take 100 ms, 15 at most\n\
+  -host                   : matrices on the host; then there may be several ranks\n\
   -o <file>               : a JSON object a line is added to it\n\n";
 
 /*
    Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
-   diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve from a matrix and a
-   vector on an idle GPU until it is idle again, by the host's clock. What the GPU loads or keeps once (code, the matrix
-   itself) falls into a run before those of which the median is taken, in which the ways take turns; it is told as
-   "cold_ms". Where that one does not converge it is the only one, and where it takes seconds its time is what is told,
-   "runs" being 0. The plugin is loaded by -dll_append.
+   diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU
+   until it is idle again, on the host's clock. The ways take turns. The first run of a way has what happens once, such
+   as loading code and copying the matrix: its time is "cold_ms", and it is not in the median. If it does not converge,
+   or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the plugin.
+
+   The ways of rivals.c solve with the matrix that the ordering multicolor has permuted. Their set-up factors on the
+   host, so only their KSPSolve compares with that of others.
 */
 #include <petsctime.h>
 #include "systems.h"
 
 static const struct {
   const char *name, *pc, *ordering;
+  PetscBool   rival; /* of rivals.c */
 } ways[] = {
-  {"jacobi", PCJACOBI, NULL},
-  {"natural", "sptrsvgpu", "natural"},
-  {"bmc", "sptrsvgpu", "multicolor"},
-  {"auto", "sptrsvgpu", "auto"},
-  {"ilu", PCILU, NULL}, /* last, as it may take minutes */
+  {"jacobi", PCJACOBI, NULL, PETSC_FALSE},
+  {"natural", "sptrsvgpu", "natural", PETSC_FALSE},
+  {"bmc", "sptrsvgpu", "multicolor", PETSC_FALSE},
+  {"auto", "sptrsvgpu", "auto", PETSC_FALSE},
+  {"ilu", PCILU, NULL, PETSC_FALSE}, /* last of the usual ones: it may take minutes */
+  {"gamg", PCGAMG, NULL, PETSC_FALSE},
+  {"bjacobi", PCBJACOBI, NULL, PETSC_FALSE},
+  {"sliced_ell", "sliced_ell", NULL, PETSC_TRUE},
+  {"sweeps_2", "sweeps_2", NULL, PETSC_TRUE},
+  {"sweeps_5", "sweeps_5", NULL, PETSC_TRUE},
 };
 
-enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), RUNS_MOST = 15 };
+enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), USUAL_WAYS = 5, RUNS_MOST = 15 };
 
-static const double seldom = 3000; /* ms from which on a run is not repeated */
-static const double often  = 100;  /* ms that runs take together at least, as one of a few ms is a matter of chance */
+static const double seldom = 3000; /* ms: longer runs are not repeated */
+static const double often  = 100;  /* ms: runs take so long together, as single short ones vary */
 
 typedef struct {
   const char *name, *values;
@@ -51,10 +59,11 @@ typedef struct {
 } Result;
 
 typedef struct {
-  FILE     *out;
-  PetscReal limit;
-  PetscInt  runs;
-  PetscBool host, silent, way[WAYS];
+  FILE       *out;
+  PetscReal   limit;
+  PetscInt    runs;
+  PetscBool   host, silent, way[WAYS];
+  PetscMPIInt ranks;
 } Asked;
 
 typedef struct {
@@ -73,6 +82,7 @@ static PetscErrorCode Converged(KSP ksp, PetscInt it, PetscReal norm, KSPConverg
   PetscCall(KSPConvergedDefault(ksp, it, norm, reason, w->inner));
   if (*reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscTime(&now));
+  PetscCallMPI(MPI_Bcast(&now, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
   if (now > w->end) {
     *reason    = KSP_DIVERGED_ITS;
     w->stopped = PETSC_TRUE;
@@ -126,7 +136,7 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", ways[way].ordering));
   PetscCall(VecSet(x, 0));
   PetscCall(SystemNow(&start));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, about->cg ? KSPCG : KSPGMRES));
   PetscCall(KSPGMRESSetRestart(ksp, 60));
@@ -138,7 +148,9 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   if (ways[way].ordering) PetscCall(PCSetFromOptions(pc));
   PetscCall(PetscTime(&w.end));
   w.end += asked->limit;
+  PetscCallMPI(MPI_Bcast(&w.end, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
   PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(SystemNow(&between));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(SystemNow(&end));
@@ -231,21 +243,22 @@ static PetscErrorCode Tell(const Asked *asked, const About *about, int way, cons
 {
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(
-    PETSC_COMM_SELF,
+    PETSC_COMM_WORLD,
     "%-32s %-9s %-8s %6" PetscInt_FMT " iterations, %-28s set-up %9.3f ms, solve %9.3f ms, residual %.1e %s %s %s%s\n",
     about->name, about->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve,
     r->residual, r->lower, r->upper, r->failure, r->stopped ? "stopped by the limit" : ""));
   if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(
-    PETSC_COMM_SELF, asked->out,
+    PETSC_COMM_WORLD, asked->out,
     "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"where\": "
-                                                    "\"%s\", \"way\": \"%s\", \"iterations\": %" PetscInt_FMT
+    "\"%s\", \"ranks\": %d, \"way\": \"%s\", \"iterations\": %" PetscInt_FMT
     ", \"reason\": \"%s\", \"converged\": %s, \"stopped\": %s, \"runs\": %d, \"ms\": %.6g, \"setup_ms\": %.6g, "
     "\"solve_ms\": %.6g, \"cold_ms\": %.6g, ",
     about->name, about->rows, about->nnz, about->values, about->cg ? "cg" : "gmres", asked->host ? "host" : "GPU",
-    ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->reason > 0 && !r->failure[0] ? "true" : "false",
-    r->stopped ? "true" : "false", r->runs, r->setup + r->solve, r->setup, r->solve, r->cold));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out,
+    asked->ranks, ways[way].name, r->iterations, KSPConvergedReasons[r->reason],
+    r->reason > 0 && !r->failure[0] ? "true" : "false", r->stopped ? "true" : "false", r->runs, r->setup + r->solve,
+    r->setup, r->solve, r->cold));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, asked->out,
                          "\"residual\": %.3g, \"levels\": %" PetscInt_FMT
                          ", \"lower\": \"%s\", \"upper\": \"%s\", \"order\": \"%s\", \"failure\": \"%s\"}\n",
                          PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->levels, r->lower, r->upper, r->order,
@@ -254,22 +267,20 @@ static PetscErrorCode Tell(const Asked *asked, const About *about, int way, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All ways, of a matrix on the host. Runs take turns: a machine that gets slower does so for all. What fails is told,
- * and the others go on. */
+/* All ways, of a matrix on the host. Runs take turns, so a machine that gets slower does so for all. A failure is
+   printed, and the others go on. */
 static PetscErrorCode System(const Asked *asked, Mat host, const char name[], const char values[], PetscBool cg)
 {
   About     about = {name, values, 0, 0, cg};
-  Mat       A     = host;
+  Mat       A, permuted = NULL;
   MatInfo   info;
   Runs      runs[WAYS];
   PetscBool again = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(runs, sizeof(runs)));
-#if PetscDefined(HAVE_CUDA)
-  if (!asked->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
-#endif
-  PetscCall(MatGetSize(A, &about.rows, NULL));
+  PetscCall(SystemPlace(host, asked->host, &A));
+  PetscCall(MatGetSize(host, &about.rows, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
   about.nnz = info.nz_used;
   for (PetscBool first = PETSC_TRUE; again; first = PETSC_FALSE) {
@@ -279,8 +290,9 @@ static PetscErrorCode System(const Asked *asked, Mat host, const char name[], co
       PetscErrorCode ierr;
 
       if (!asked->way[way] || (!first && !Again(w, asked))) continue;
+      if (ways[way].rival && !permuted) PetscCall(SystemPlacePermuted(host, asked->host, &permuted));
       PetscCall(PetscPushErrorHandler(Keep, w->told.failure));
-      ierr = Way(A, &about, way, asked, first, w);
+      ierr = Way(ways[way].rival ? permuted : A, &about, way, asked, first, w);
       PetscCall(PetscPopErrorHandler());
       if (ierr && !w->told.failure[0]) PetscCall(PetscStrncpy(w->told.failure, "failed", sizeof(w->told.failure)));
       if (Again(w, asked)) again = PETSC_TRUE;
@@ -291,23 +303,8 @@ static PetscErrorCode System(const Asked *asked, Mat host, const char name[], co
     PetscCall(Median(&runs[way]));
     if (!asked->silent) PetscCall(Tell(asked, &about, way, &runs[way].told));
   }
-  if (A != host) PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Can the matrix be definite? */
-static PetscErrorCode OneSign(Mat A, PetscBool *one)
-{
-  Vec       d;
-  PetscReal least, most;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, NULL, &d));
-  PetscCall(MatGetDiagonal(A, d));
-  PetscCall(VecMin(d, NULL, &least));
-  PetscCall(VecMax(d, NULL, &most));
-  *one = (PetscBool)(least > 0 || most < 0);
-  PetscCall(VecDestroy(&d));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&permuted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -328,7 +325,7 @@ static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own,
   PetscCall(SystemName(file, name, sizeof(name)));
   PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
   if (!pattern && own) {
-    PetscCall(OneSign(A, &sign));
+    PetscCall(SystemHasOneSign(A, &sign));
     PetscCall(System(asked, A, name, "own", (PetscBool)(symmetric && sign)));
   }
   if (symmetric && laplacian) {
@@ -339,7 +336,7 @@ static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ways that -ways names, or all. */
+/* The ways that -ways names, or the usual ones. */
 static PetscErrorCode AskWays(PetscBool way[])
 {
   char     *names[WAYS];
@@ -348,7 +345,7 @@ static PetscErrorCode AskWays(PetscBool way[])
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-ways", names, &count, &set));
-  for (int w = 0; w < (int)WAYS; w++) way[w] = (PetscBool)!set;
+  for (int w = 0; w < (int)WAYS; w++) way[w] = (PetscBool)(!set && w < USUAL_WAYS);
   for (PetscInt i = 0; set && i < count; i++) {
     int w = 0;
 
@@ -365,30 +362,33 @@ int main(int argc, char **args)
   char     *files[256], values[16] = "", output[PETSC_MAX_PATH_LEN] = "";
   PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
   PetscBool own = PETSC_TRUE, laplacian = PETSC_TRUE, set;
-  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE, {PETSC_FALSE}}, warm;
+  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE, {PETSC_FALSE}, 1}, warm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, &set));
-  PetscCheck(set && count, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-f names matrices");
+  PetscCheck(set && count, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-f names matrices");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-values", values, sizeof(values), &set));
   if (set) {
     PetscCall(PetscStrcmp(values, "own", &own));
     PetscCall(PetscStrcmp(values, "laplacian", &laplacian));
-    PetscCheck(own || laplacian, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-values own or laplacian, not %s", values);
+    PetscCheck(own || laplacian, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-values own or laplacian, not %s", values);
   }
   PetscCall(AskWays(asked.way));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked.limit, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
-  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
+  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
              (int)RUNS_MOST);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &asked.ranks));
+  PetscCheck(asked.host || asked.ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Several ranks need -host");
+  PetscCall(SystemRegisterRivals());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), &set));
-  /* the GPU's code and libraries are loaded by one that is not told of */
+  /* loads the GPU's code and libraries */
   warm        = asked;
   warm.silent = PETSC_TRUE;
   PetscCall(File(&warm, "g2d5:100", PETSC_TRUE, PETSC_FALSE));
-  if (set) PetscCall(PetscFOpen(PETSC_COMM_SELF, output, "a", &asked.out));
+  if (set) PetscCall(PetscFOpen(PETSC_COMM_WORLD, output, "a", &asked.out));
   for (PetscInt i = 0; i < count; i++) {
     Result         r;
     PetscErrorCode ierr;
@@ -397,10 +397,10 @@ int main(int argc, char **args)
     PetscCall(PetscPushErrorHandler(Keep, r.failure));
     ierr = File(&asked, files[i], own, laplacian);
     PetscCall(PetscPopErrorHandler());
-    if (ierr) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: left out: %s\n", files[i], r.failure));
+    if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: left out: %s\n", files[i], r.failure));
     PetscCall(PetscFree(files[i]));
   }
-  if (asked.out) PetscCall(PetscFClose(PETSC_COMM_SELF, asked.out));
+  if (asked.out) PetscCall(PetscFClose(PETSC_COMM_WORLD, asked.out));
   PetscCall(PetscFinalize());
   return 0;
 }

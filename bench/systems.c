@@ -88,6 +88,72 @@ PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of this rank */
+static PetscErrorCode Distribute(Mat all, Mat *A)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           n, from = 0, mine = PETSC_DECIDE, *offsets;
+  PetscBool          done;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetRowIJ(all, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArrayRead(all, &a));
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &mine, &n));
+  PetscCallMPI(MPI_Exscan(&mine, &from, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(PetscMalloc1(mine + 1, &offsets));
+  for (PetscInt r = 0; r <= mine; r++) offsets[r] = i[from + r] - i[from];
+  PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, mine, mine, n, n, offsets, j + i[from], a + i[from], A));
+  PetscCall(PetscFree(offsets));
+  PetscCall(MatSeqAIJRestoreArrayRead(all, &a));
+  PetscCall(MatRestoreRowIJ(all, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemPlace(Mat all, PetscBool host, Mat *A)
+{
+  PetscMPIInt ranks;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  if (ranks > 1) PetscCall(Distribute(all, A));
+#if PetscDefined(HAVE_CUDA)
+  else if (!host) PetscCall(MatConvert(all, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, A));
+#endif
+  else PetscCall(MatDuplicate(all, MAT_COPY_VALUES, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemPlacePermuted(Mat all, PetscBool host, Mat *A)
+{
+  Mat permuted;
+  IS  row, column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOrdering(all, "multicolor", &row, &column));
+  PetscCall(MatPermute(all, row, column, &permuted));
+  PetscCall(SystemPlace(permuted, host, A));
+  PetscCall(MatDestroy(&permuted));
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHasOneSign(Mat A, PetscBool *one)
+{
+  Vec       d;
+  PetscReal least, most;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, NULL, &d));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(VecMin(d, NULL, &least));
+  PetscCall(VecMax(d, NULL, &most));
+  *one = (PetscBool)(least > 0 || most < 0);
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SystemName(const char file[], char name[], size_t size)
 {
   const char *slash = strrchr(file, '/');

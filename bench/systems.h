@@ -28,3 +28,14 @@ PETSC_EXTERN PetscErrorCode SystemNow(double *ms);
 
 /* The view of the factor of a KSP's PC, cut off at size. */
 PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
+
+/* Registers the PC types of rivals.c. */
+PETSC_EXTERN PetscErrorCode SystemRegisterRivals(void);
+
+/* A copy of a matrix of the host where it is solved: on the GPU, or on the host, distributed if there are several ranks,
+   each of which has all of it. Permuted: in the ordering multicolor. */
+PETSC_EXTERN PetscErrorCode SystemPlace(Mat all, PetscBool host, Mat *A);
+PETSC_EXTERN PetscErrorCode SystemPlacePermuted(Mat all, PetscBool host, Mat *A);
+
+/* Has the diagonal one sign, so that the matrix can be definite? */
+PETSC_EXTERN PetscErrorCode SystemHasOneSign(Mat A, PetscBool *one);

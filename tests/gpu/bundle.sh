@@ -6,7 +6,7 @@
 #   bundle/run.sh [VARIABLES...]   there, in a copy of this clone with bundle/ in it, as a user who may write where the PETSc stood
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/rivals" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
+make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
   "$PWD"/build/bench/{waits,dags,same,crowd,full,errors}
 make -s ampere
 eval "$(make -s info)"

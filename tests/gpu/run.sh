@@ -33,7 +33,7 @@
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
 #   corpus     corpus.jsonl               ~3 min   the same in each order and in that of auto, of the corpus (bench/corpus); at most 280 s
 #   krylov     krylov.jsonl             ~2 min   KSP types cgdevice and bcgsdevice beside cg and bcgs
-#   rivals     rivals.jsonl                   ~4 min   time to solution and applies beside other preconditioners and solves; parts of it have limits
+#   rivals     rivals.jsonl                   ~5 min   time to solution beside other preconditioners and solves, on the GPU and on the CPU
 #   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
@@ -414,34 +414,30 @@ if begin rivals "sptrsvgpu beside other preconditioners and triangular solves, o
   : >"$results/rivals.log"
   mapfile -t own < <(files Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow hymls_cavity2D_64_Re1000)
   mapfile -t graphs < <(files delaunay_n15 finance256 ct2010 nh2010 de2010 cs4 nasa4704 bcsstk16)
-  small=$(IFS=,; echo "${own[*]},${graphs[*]/#/laplacian:}") grids=g2d5:1000,g3d7:128
   cores=$(nproc)
   if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max ] && [ $((quota / period)) -lt "$cores" ]; then
     cores=$((quota / period))
   fi
-  rivals() { # NAME SECONDS COMMAND...
-    timeout -k 5 "${@:2}" -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
-    verdict "$1" $?
+  rivals() { # WAY OPTIONS...: a process for each kind of system, so that what stops one loses no other
+    local way=$1 of
+    shift
+    for of in "own $(IFS=,; echo "${own[*]}")" "laplacian $(IFS=,; echo "${graphs[*]}")" "own g2d5:1000,g3d7:128"; do
+      timeout -k 5 15 "$@" -ways "$way" -values ${of% *} -f "${of#* }" -limit 1 -runs 3 -dll_append "$LIB" \
+        -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
+      verdict "$way, ${of:0:40}" $?
+    done
   }
-  rivals "real matrices" 25 "$RIVALS" -f "$(IFS=,; echo "${own[*]}")" -limit 1 -without gamg
-  rivals "Laplacians of real matrices" 25 "$RIVALS" -f "$(IFS=,; echo "${graphs[*]/#/laplacian:}")" -limit 1 -without gamg
-  rivals "grids" 40 "$RIVALS" -f "$grids" -without gamg
-  others=jacobi,csr,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto,cgdevice,ilu
-  for system in ${grids/,/ } ${small//,/ }; do # a process each: an error of the GPU in one is not the end of the others
-    rivals "GAMG, ${system##*/}" 12 "$RIVALS" -f "$system" -limit 1 -without $others
+  for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 natural bmc auto; do rivals $way "$SOLUTIONS"; done
+  for way in bjacobi gamg; do
+    for ranks in 1 $((cores > 1 ? cores / 2 : 1)) "$cores"; do rivals $way mpiexec -n "$ranks" "$SOLUTIONS" -host; done
   done
-  for ranks in "$cores" $((cores > 1 ? cores / 2 : 1)); do
-    rivals "grids, $ranks cores" 25 mpiexec -n "$ranks" "$RIVALS" -cpu -f "$grids" -limit 0.4
-    rivals "real matrices, $ranks cores" 15 mpiexec -n "$ranks" "$RIVALS" -cpu -f "$small" -limit 0.3
-  done
-  rivals "real matrices, one core" 25 "$RIVALS" -cpu -f "$small" -limit 0.3 # of small ones that may be the fastest
   cut -c1-150 "$results/rivals.log" | tee -a "$out"
 fi
 
 if begin repeats "the same bits, 1,000 times"; then
   rm -f "$results/repeats.jsonl"
   mapfile -t at < <(files EVSL_A5795)
-  timeout -k 5 220 "$REPEATS" -n 1000 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 "${at[@]}" bmc:g2d5:60 arrow:2000:3 full:500 >"$results/repeats.log" 2>&1
+  timeout -k 5 220 "$REPEATS" -n 1000 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 "${at[@]}" order:g2d5:60 arrow:2000:3 full:500 >"$results/repeats.log" 2>&1
   status=$?
   grep -E "DIFFER|vary|FAILED|refused|^[0-9]* wrong" "$results/repeats.log" | tee -a "$out"
   verdict "double: $(grep -c "the same bits" "$results/repeats.log") things repeated" $status "$results/repeats.log"
