@@ -1,50 +1,56 @@
 #!/usr/bin/env python3
-"""What a benchmark without clusters and with less shared memory found (results/ampere.jsonl), in plain text.
+"""Solves without clusters and with less shared memory, from results/ampere.jsonl: a table in docs/algorithms.md.
 
-ampere.py FILE    for each size of shared memory: times as fast as cuSPARSE, and the regret of the choice
+ampere.py FILE.jsonl     prints it, and what is wrong; the exit status says whether anything is
+ampere.py --write PAGE   puts it there
 """
 
+import collections
 import json
+import os
 import sys
 
-from results import LEAST_ROWS, Case, mean
+from results import LEAST_ROWS, ROOT, Case, mean, put
 
-NAMES = {163 * 1024: "163 KB, as an A100", 99 * 1024: "99 KB, as an L40S or an RTX"}
+FILE = os.path.join(ROOT, "results", "ampere.jsonl")
+BEGIN = "<!-- made by bench/ampere.py from results/ampere.jsonl -->\n"
+DEVICES = {163 * 1024: "163 KB: A100", 99 * 1024: "99 KB: A10, L40S, RTX 30, RTX 40"}
 
 
 def read(path):
-    """(bytes of shared memory, code) -> cases; wrong lines"""
+    """Bytes of shared memory -> cases; wrong lines"""
     groups, wrong = {}, []
     with open(path) as f:
         for line in map(json.loads, f):
-            device = line["shared_bytes"], line["code"]
             if not line["ok"]:
                 wrong.append(line)
-            if line["values"] == "seeded" and line["ms"] > 0:
-                groups.setdefault(device, {}).setdefault((line["matrix"], line["triangle"]), []).append(line)
-    return {d: [c for c in map(Case, g.values()) if c.chosen] for d, g in groups.items()}, wrong
+            if line["values"] == "seeded" and line["ms"] > 0 and line["real"]:
+                group = groups.setdefault(line["shared_bytes"], {})
+                group.setdefault((line["matrix"], line["triangle"]), []).append(line)
+    return {d: [c for c in map(Case, g.values()) if c.chosen and c.counts] for d, g in groups.items()}, wrong
 
 
-def tell(title, cases):
-    if not cases:
-        return
-    ranked = sorted(cases, key=lambda c: c.speedup)
-    chosen = {}
-    for c in cases:
-        chosen[c.chosen["algorithm"]] = chosen.get(c.chosen["algorithm"], 0) + 1
-    worst = ", ".join(f"{c.speedup:.2f} {c.matrix} {c.triangle}" for c in ranked[:3])
-    took = ", ".join(f"{n} {a}" for a, n in sorted(chosen.items()))
-    print(f"  {title}: {mean(c.speedup for c in cases):.2f} times as fast as cuSPARSE (worst: {worst}); "
-          f"regret {mean(c.regret for c in cases):.3f} (worst {max(c.regret for c in cases):.2f}); took {took}")
+def table(groups):
+    out = [
+        "| shared memory of a block | triangles | cuSPARSE's time / `auto`'s | at least "
+        "| `auto`'s time / that of the best measured | at most | `auto` takes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for shared, cases in sorted(groups.items(), reverse=True):
+        taken = collections.Counter(c.chosen["algorithm"] for c in cases)
+        speedups, regrets = [c.speedup for c in cases], [c.regret for c in cases]
+        out.append(
+            f"| {DEVICES.get(shared, f'{shared} bytes')} | {len(cases)} | {mean(speedups):.2f} | {min(speedups):.2f} "
+            f"| {mean(regrets):.3f} | {max(regrets):.2f} | {', '.join(f'`{a}` {n}' for a, n in taken.most_common())} |"
+        )
+    return "\n".join([*out, "", f"Real matrices with at least {LEAST_ROWS:,} rows; geometric means; H200."]) + "\n"
 
 
 def main(args):
-    found, wrong = read(args[0])
-    for (shared, code), cases in sorted(found.items(), reverse=True):
-        real = [c for c in cases if c.real]
-        print(f"{NAMES.get(shared, f'{shared} bytes')}, code for {code / 10}, {len(cases)} triangles")
-        tell(f"real, {LEAST_ROWS} rows or more", [c for c in real if c.counts])
-        tell("real, all", real)
+    if args[:1] == ["--write"]:
+        return put(args[1], BEGIN, table(read(FILE)[0]))
+    groups, wrong = read(args[0])
+    print(table(groups), end="")
     for line in wrong:
         print(f"WRONG: {line['matrix']} {line['triangle']}, {line['algorithm']}, {line['shared_bytes']} bytes: "
               f"{line['failure'] or line['error']}")
