@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The learned model of the algorithm `ag`, trained on results/ag.jsonl (bench/ag.cu): AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
+"""The learned model of the algorithm `ag`: AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
 
-    ag_train.py    writes src/kernels/papers/ag/ag_weights.h and ag_weights_2.h, tests/kernels/ag_cases.h and results/ag_model.json
+    ag_train.py    from results/ag.jsonl (bench/ag.cu) writes src/kernels/papers/ag/ag_weights.h and ag_weights_2.h,
+                   tests/kernels/papers/ag_cases.h and results/ag_model.json
 
-Needs numpy and scikit-learn; neither the build nor the tests do. Matrices, both triangles of each together, are split 70 to 30 by the hash of their
-names. Weights are those trained on the 70; how good they are is told of the 30. The strength of the regularisation is chosen by cross-validation
-inside the 70.
+Needs numpy and scikit-learn; neither the build nor the tests do. The hash of their names splits the matrices 70 to 30,
+both triangles of each together. The weights are trained on the 70, and the 30 show how good they are. Cross-validation
+inside the 70 chooses the strength of the regularization.
 """
+
 import hashlib
 import json
 import math
@@ -36,7 +38,9 @@ class Model:
     def __init__(self, x, y, strength):
         self.mean, self.deviation = x.mean(axis=0), x.std(axis=0)
         self.deviation[self.deviation == 0] = 1
-        self.net = MLPClassifier((32, 32), activation="relu", solver="lbfgs", alpha=strength, max_iter=500, random_state=1)
+        self.net = MLPClassifier(
+            (32, 32), activation="relu", solver="lbfgs", alpha=strength, max_iter=500, random_state=1
+        )
         self.net.fit((x - self.mean) / self.deviation, y)
 
     def outputs(self, x):
@@ -49,7 +53,11 @@ def performance(times, chosen):
 
 
 def summary(share):
-    return {"hit_rate": float(np.mean(share >= SATISFACTORY)), "mape": float(np.mean(1 - share)), "regret": float(np.exp(np.mean(-np.log(share))))}
+    return {
+        "hit_rate": float(np.mean(share >= SATISFACTORY)),
+        "mape": float(np.mean(1 - share)),
+        "regret": float(np.exp(np.mean(-np.log(share)))),
+    }
 
 
 def table(name, values):
@@ -61,8 +69,12 @@ def table(name, values):
 def write_weights(name, what, digest, parts):
     guard = "TRSV_" + name.upper().replace(".", "_")
     with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", name), "w") as f:
-        f.write(f"/*\n   {what}\n   made by bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n   {digest}.\n*/\n"
-                f"#ifndef {guard}\n#define {guard}\n\n" + "\n".join(parts) + "\n#endif\n")
+        f.write(
+            f"/*\n   {what}\n   made by bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n   {digest}.\n*/\n"
+            f"#ifndef {guard}\n#define {guard}\n\n"
+            + "\n".join(parts)
+            + "\n#endif\n"
+        )
 
 
 def main():
@@ -90,28 +102,53 @@ def main():
     best = int(np.argmin(np.mean(np.log(times[inside] / times[inside].min(axis=1)[:, None]), axis=0)))
     chosen = model.outputs(x).argmax(axis=1)
     digest = hashlib.sha256(raw).hexdigest()
-    result = {"data": digest, "matrices": len(order), "training": sorted(training), "strength": strength,
-              "test": summary(performance(times[~inside], chosen[~inside])), "train": summary(performance(times[inside], chosen[inside])),
-              "always": best, "test_always": summary(performance(times[~inside], [best] * int((~inside).sum()))),
-              "order": {f"{line['matrix']} {line['triangle']}": [int(i) for i in (-out).argsort(kind="stable")] for line, out in zip(lines, model.outputs(x))}}
+    result = {
+        "data": digest,
+        "matrices": len(order),
+        "training": sorted(training),
+        "strength": strength,
+        "test": summary(performance(times[~inside], chosen[~inside])),
+        "train": summary(performance(times[inside], chosen[inside])),
+        "always": best,
+        "test_always": summary(performance(times[~inside], [best] * int((~inside).sum()))),
+        "order": {
+            f"{line['matrix']} {line['triangle']}": [int(i) for i in (-out).argsort(kind="stable")]
+            for line, out in zip(lines, model.outputs(x))
+        },
+    }
     print(json.dumps({k: result[k] for k in ("strength", "test", "train", "always", "test_always")}, indent=1))
     with open(os.path.join(ROOT, "results", "ag_model.json"), "w") as f:
         f.write(json.dumps(result).replace('], "', '],\n"'))
         f.write("\n")
 
     net = model.net
-    layers = [f"/* layer {k + 1}: {w.shape[0]} to {w.shape[1]}, by input */\n" + table(f"ag_weights_{k + 1}", w) + table(f"ag_bias_{k + 1}", b)
-              for k, (w, b) in enumerate(zip(net.coefs_, net.intercepts_))]
-    write_weights("ag_weights.h", "The weights of ag's learned model: the units of its inputs and its first layer,", digest,
-                  [table("ag_mean", model.mean) + table("ag_deviation", model.deviation), layers[0]])
+    layers = [
+        f"/* layer {k + 1}: {w.shape[0]} to {w.shape[1]}, by input */\n"
+        + table(f"ag_weights_{k + 1}", w)
+        + table(f"ag_bias_{k + 1}", b)
+        for k, (w, b) in enumerate(zip(net.coefs_, net.intercepts_))
+    ]
+    write_weights(
+        "ag_weights.h",
+        "The weights of ag's learned model: the units of its inputs and its first layer,",
+        digest,
+        [table("ag_mean", model.mean) + table("ag_deviation", model.deviation), layers[0]],
+    )
     write_weights("ag_weights_2.h", "The weights of ag's learned model: its other layers,", digest, layers[1:])
     cases = [i for i in range(len(lines)) if not inside[i]][::7][:8]
     outputs = model.outputs(x[cases])
     with open(os.path.join(ROOT, "tests", "kernels", "ag_cases.h"), "w") as f:
-        f.write("/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output. Made by bench/ag_train.py. */\n")
+        f.write(
+            "/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme,"
+            " its output. Made by bench/ag_train.py. */\n"
+        )
         f.write("static const struct {\n  double features[10];\n  int    best;\n  double output;\n} cases[] = {\n")
         for i, out in zip(cases, outputs):
-            f.write("  {{" + ", ".join(f"{v:.17g}" for v in lines[i]["features"]) + f"}}, {int(out.argmax())}, {out.max():.6g}}},\n")
+            f.write(
+                "  {{"
+                + ", ".join(f"{v:.17g}" for v in lines[i]["features"])
+                + f"}}, {int(out.argmax())}, {out.max():.6g}}},\n"
+            )
         f.write("};\n")
 
 

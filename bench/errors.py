@@ -50,9 +50,11 @@ def table(lines):
         return "Not measured yet: `make check-gpu PARTS=errors`.\n"
     matrices = {l["matrix"] for l in lines}
     out = [
-        f"The largest |b - T x|_i / (|T| |x| + |b|)_i over the rows of L, U, L^T and U^T of {len(matrices)} real"
-        " matrices, with seeded values and, where the diagonal is complete, with their own; at most 1e-12 in double and 1e-5 in float."
-        " Triangles whose solution by `serial` overflows are left out.\n",
+        (
+            f"The largest |b - T x|_i / (|T| |x| + |b|)_i over the rows of L, U, L^T and U^T of {len(matrices)} real"
+            " matrices, with seeded values and, where the diagonal is complete, with their own; at most 1e-12 in"
+            " double and 1e-5 in float. Triangles whose solution by `serial` overflows are left out.\n"
+        ),
         "| algorithm | triangles | worst, double | median | matrix | triangles | worst, float | median | matrix |",
         "|---|---|---|---|---|---|---|---|---|",
     ]

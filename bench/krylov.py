@@ -67,8 +67,14 @@ def detail(lines):
 def summary(lines):
     out = ["| method, norm | systems | rows | gain: geometric mean | least | most |", "|---|---|---|---|---|---|"]
     for method, norm in (("cg", "PRECONDITIONED"), ("cg", "NATURAL"), ("bcgs", "PRECONDITIONED")):
-        for low, high, title in ((0, 10000, "below 10,000"), (10000, 100000, "10,000 to 100,000"), (100000, 1e9, "more")):
-            some = [x for x in lines if x["method"] == method and x["norm"] == norm and good(x) and low <= x["rows"] < high]
+        for low, high, title in (
+            (0, 10000, "below 10,000"),
+            (10000, 100000, "10,000 to 100,000"),
+            (100000, 1e9, "more"),
+        ):
+            some = [
+                x for x in lines if x["method"] == method and x["norm"] == norm and good(x) and low <= x["rows"] < high
+            ]
             if some:
                 gains = [gain(x) for x in some]
                 out.append(
@@ -80,7 +86,12 @@ def summary(lines):
 
 def table(path):
     lines = read(path)
-    return "\n".join([*summary(lines), "", "<details><summary>Each system</summary>", "", *detail(lines), "", "</details>"]) + "\n"
+    return (
+        "\n".join(
+            [*summary(lines), "", "<details><summary>Each system</summary>", "", *detail(lines), "", "</details>"]
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The table of orderings on a GPU in docs/results.md, from results/orders.jsonl (PARTS=orders of tests/gpu/run.sh).
 
-  orders.py [FILE]        prints the table
-  orders.py --write FILE  puts it there; without results nothing is changed
-  orders.py --iterations FILE  puts the iterations of results/orderings.jsonl (make orderings) there, docs/ordering.md say
+  orders.py [FILE]             prints the table
+  orders.py --write FILE       puts it there; without results nothing is changed
+  orders.py --iterations FILE  puts the iterations of results/orderings.jsonl (make orderings) there
 
 The results were recorded when the ordering multicolor was called bmc.
 """
@@ -68,7 +68,10 @@ def table(path):
             elif line["what"].startswith("ordering"):
                 orderings.append(line)
     out = [
-        "| natural -> multicolor | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | KSPSolve by auto, ms | auto takes | its algorithms |",
+        (
+            "| natural -> multicolor | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | KSPSolve by"
+            " auto, ms | auto takes | its algorithms |"
+        ),
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, lines in problems.items():
@@ -76,11 +79,15 @@ def table(path):
         takes = "multicolor" if auto.get("view", "").startswith("multicol") else "natural"
         ours = auto.get("algorithms", "").split()
         out.append(
-            f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} | {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} | {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} | {', '.join(dict.fromkeys(ours))} |"
+            f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} |"
+            f" {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} |"
+            f" {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} |"
+            f" {', '.join(dict.fromkeys(ours))} |"
         )
     several = [name for name, lines in problems.items() if lines.get("multicolor", {}).get("runs", 1) > 1]
     runs = (
-        f"Medians of {problems[several[0]]['multicolor']['runs']} runs for {' and '.join(several)}; one run for each of the others."
+        f"Medians of {problems[several[0]]['multicolor']['runs']} runs for {' and '.join(several)}; one run for each of"
+        " the others."
         if several
         else "One run each."
     )
@@ -112,7 +119,8 @@ def iterations():
         if key in groups:
             n, m = (groups[key][o] for o in ("natural", "multicolor"))
             out.append(
-                f"| {key[0]}{', Laplacian' if key[1] == 'laplacian' else ''} | {n['ksp'].upper()} | {n['levels']:,} -> {m['levels']:,} | {count(n)} -> {count(m)} |"
+                f"| {key[0]}{', Laplacian' if key[1] == 'laplacian' else ''} | {n['ksp'].upper()} | {n['levels']:,} ->"
+                f" {m['levels']:,} | {count(n)} -> {count(m)} |"
             )
     out.append("")
     for title, values, ksp in (
@@ -131,7 +139,9 @@ def iterations():
             if g["multicolor"]["converged"] and g["natural"]["iterations"]
         ]
         out.append(
-            f"- {len(some)} {title} converge in the natural ordering, {sum(g['multicolor']['converged'] for g in some)} of them in multicolor too. Iterations in multicolor / natural: {mean(both):.2f} in the geometric mean, at most {max(both):.2f}."
+            f"- {len(some)} {title} converge in the natural ordering, {sum(g['multicolor']['converged'] for g in some)}"
+            f" of them in multicolor too. Iterations in multicolor / natural: {mean(both):.2f} in the geometric mean,"
+            f" at most {max(both):.2f}."
         )
     return "\n".join(out) + "\n"
 

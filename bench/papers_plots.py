@@ -6,7 +6,18 @@ from matplotlib.ticker import FuncFormatter
 
 from results import LEAST_ROWS, ROOT, mean
 
-plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
+plt.rcParams.update(
+    {
+        "font.size": 10,
+        "axes.grid": True,
+        "grid.color": "#dddddd",
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.dpi": 120,
+        "legend.frameon": False,
+    }
+)
 
 
 def logarithmic(axis):
@@ -24,10 +35,31 @@ def capellini(cases, duels):
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2))
     for (h, l), color, marker in zip(duels, ("#E69F00", "#0072B2", "#CC79A7"), "^os"):
         some = [c for c in cases if c.counts and h in c.ms and l in c.ms]
-        left.scatter([c.granularity for c in some], [c.ms[l] / c.ms[h] for c in some], s=20, marker=marker, c=color, alpha=0.75, label=f"{h} over {l}")
-    for a, color, marker in (("level", "#666666", "X"), ("csc", "#0072B2", "o"), ("fusion", "#009E73", "D"), ("thread", "#E69F00", "^")):
+        left.scatter(
+            [c.granularity for c in some],
+            [c.ms[l] / c.ms[h] for c in some],
+            s=20,
+            marker=marker,
+            c=color,
+            alpha=0.75,
+            label=f"{h} over {l}",
+        )
+    for a, color, marker in (
+        ("level", "#666666", "X"),
+        ("csc", "#0072B2", "o"),
+        ("fusion", "#009E73", "D"),
+        ("thread", "#E69F00", "^"),
+    ):
         some = [c for c in cases if c.counts and a in c.ms]
-        right.scatter([c.granularity for c in some], [c.gflops(c, a) for c in some], s=20, marker=marker, c=color, alpha=0.75, label=a)
+        right.scatter(
+            [c.granularity for c in some],
+            [c.gflops(c, a) for c in some],
+            s=20,
+            marker=marker,
+            c=color,
+            alpha=0.75,
+            label=a,
+        )
     left.set_ylabel("times as fast: thread level over warp level")
     right.set_ylabel("GFLOPS/s (2 nnz / time)")
     left.axhline(1, color="#444444", linewidth=0.9)
@@ -36,7 +68,11 @@ def capellini(cases, duels):
         axis.set_xlabel("parallel granularity (Equation 1)")
         axis.axvline(0.7, color="#444444", linewidth=0.9, linestyle=":")
         axis.legend(fontsize=8, handletextpad=0.2)
-    figure.suptitle(f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
+    figure.suptitle(
+        f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double"
+        " precision",
+        fontsize=10.5,
+    )
     save(figure, "capellini.png")
 
 
@@ -46,8 +82,16 @@ def recblock(groups, autos):
     words = "type=recursive depth={} thresholds={}".format
     speed = lambda g, setting: g["line"]["cusparse_ms"] / g["recblock"][setting]["ms"]
     levels = [g["line"]["levels"] for g in groups.values()]
-    for label, times, color, marker in (("the paper's thresholds, one cut", [speed(g, words(1, "paper")) for g in groups.values()], "#CC79A7", "v"), ("fitted", [speed(g, words(int(g["line"]["levels"] > 200), "fitted")) for g in groups.values()], "#0072B2", "o"),
-                                         ("auto", [g["line"]["cusparse_ms"] / autos[k][1] for k, g in groups.items()], "#009E73", "^")):
+    for label, times, color, marker in (
+        ("the paper's thresholds, one cut", [speed(g, words(1, "paper")) for g in groups.values()], "#CC79A7", "v"),
+        (
+            "fitted",
+            [speed(g, words(int(g["line"]["levels"] > 200), "fitted")) for g in groups.values()],
+            "#0072B2",
+            "o",
+        ),
+        ("auto", [g["line"]["cusparse_ms"] / autos[k][1] for k, g in groups.items()], "#009E73", "^"),
+    ):
         left.scatter(levels, times, s=22, marker=marker, c=color, alpha=0.75, label=label)
     left.set_xscale("log")
     left.set_xlabel("level sets")
@@ -55,7 +99,15 @@ def recblock(groups, autos):
         for deep, line in ((False, ":"), (True, "-")):
             some = [g for g in groups.values() if (g["line"]["levels"] > 50) == deep]
             depths = [d for d in range(13) if all(words(d, thresholds) in g["recblock"] for g in some)]
-            right.plot(depths, [mean(speed(g, words(d, thresholds)) for g in some) for d in depths], color=color, linestyle=line, marker=marker, markersize=5, label=f"{thresholds}, {'more than' if deep else 'up to'} 50 level sets")
+            right.plot(
+                depths,
+                [mean(speed(g, words(d, thresholds)) for g in some) for d in depths],
+                color=color,
+                linestyle=line,
+                marker=marker,
+                markersize=5,
+                label=f"{thresholds}, {'more than' if deep else 'up to'} 50 level sets",
+            )
     right.set_ylim(0, 3.3)
     right.set_xlabel("depth: 2^depth triangular blocks")
     logarithmic(left)
@@ -63,16 +115,31 @@ def recblock(groups, autos):
         axis.set_ylabel("times as fast as cuSPARSE")
         axis.axhline(1, color="#444444", linewidth=0.9)
         axis.legend(fontsize=8, handletextpad=0.4)
-    figure.suptitle(f"Recursive blocks on one H200: {len(groups)} triangles of real matrices, double precision", fontsize=10.5)
+    figure.suptitle(
+        f"Recursive blocks on one H200: {len(groups)} triangles of real matrices, double precision", fontsize=10.5
+    )
     save(figure, "recblock.png")
 
 
 def ag(data):
     """The paper's Figures 10 and 9."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2))
-    for rival, label, color, marker in (("csc", "over SyncFree", "#0072B2", "o"), ("cusparse", "over cuSPARSE", "#666666", "X"), ("fusion", "over YYSpTRSV (fusion)", "#009E73", "D"), ("thread", "over thread", "#E69F00", "^")):
+    for rival, label, color, marker in (
+        ("csc", "over SyncFree", "#0072B2", "o"),
+        ("cusparse", "over cuSPARSE", "#666666", "X"),
+        ("fusion", "over YYSpTRSV (fusion)", "#009E73", "D"),
+        ("thread", "over thread", "#E69F00", "^"),
+    ):
         some = [x for x in data.some if rival in x["case"].ms]
-        left.scatter([x["case"].nnz for x in some], [x["case"].ms[rival] / x["best"] for x in some], s=20, marker=marker, c=color, alpha=0.75, label=label)
+        left.scatter(
+            [x["case"].nnz for x in some],
+            [x["case"].ms[rival] / x["best"] for x in some],
+            s=20,
+            marker=marker,
+            c=color,
+            alpha=0.75,
+            label=label,
+        )
     left.set_xscale("log")
     logarithmic(left)
     left.set_xlabel("entries")
@@ -80,12 +147,18 @@ def ag(data):
     left.axhline(1, color="#444444", linewidth=0.9)
     left.legend(fontsize=8, handletextpad=0.2)
     spaces = list(data.spaces())
-    for shift, label, values, color in ((-0.2, "the paper, A100, best of 1,600", [s[3] for s in spaces], "#CC79A7"), (0.2, f"here, H200, best of {len(data.schemes)}", [s[2] for s in spaces], "#0072B2")):
+    for shift, label, values, color in (
+        (-0.2, "the paper, A100, best of 1,600", [s[3] for s in spaces], "#CC79A7"),
+        (0.2, f"here, H200, best of {len(data.schemes)}", [s[2] for s in spaces], "#0072B2"),
+    ):
         right.bar([i + shift for i in range(len(spaces))], values, 0.4, color=color, label=label)
     right.set_xticks(range(len(spaces)), [s[0] for s in spaces])
     right.set_ylabel("times as fast as YYSpTRSV (geometric mean)")
     right.axhline(1, color="#444444", linewidth=0.9)
     right.legend(fontsize=8, loc="upper left")
     right.set_ylim(0, 3)
-    figure.suptitle(f"AG-SpTRSV's Figures 10 and 9 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
+    figure.suptitle(
+        f"AG-SpTRSV's Figures 10 and 9 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision",
+        fontsize=10.5,
+    )
     save(figure, "ag.png")

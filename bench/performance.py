@@ -30,7 +30,10 @@ def constants():
 def table(cases):
     start, step, byte = constants()
     out = [
-        "| lower triangle of | level sets | K | ns per step | launch + one step per level set, ms | steps if all were full | bytes of the plan / copy bandwidth, ms | measured, ms |",
+        (
+            "| lower triangle of | level sets | K | ns per step | launch + one step per level set, ms | steps if all"
+            " were full | bytes of the plan / copy bandwidth, ms | measured, ms |"
+        ),
         "|---|---|---|---|---|---|---|---|",
     ]
     for c in cases:
@@ -41,7 +44,9 @@ def table(cases):
         records = c.rows * (1 if dependencies <= k else 1 + (dependencies - 2) / (k - 1))
         chain = 1e-6 * (start[clusters > 1] + c.levels * step[k])
         out.append(
-            f"| {SHOWN[c.matrix] or c.matrix} | {c.levels:,} | {k} | {step[k]} | {digits(chain)} | {records / (32 * chunks):,.0f} | {digits(1e3 * byte * c.chosen['plan_bytes'])} | {digits(c.chosen['ms'])} |"
+            f"| {SHOWN[c.matrix] or c.matrix} | {c.levels:,} | {k} | {step[k]} | {digits(chain)} |"
+            f" {records / (32 * chunks):,.0f} | {digits(1e3 * byte * c.chosen['plan_bytes'])} |"
+            f" {digits(c.chosen['ms'])} |"
         )
     return "\n".join(out) + "\n"
 
@@ -50,10 +55,12 @@ def memory(cases):
     """The fastest plan within each limit of memory."""
     counted = [c for c in cases if c.counts]
     out = [
-        f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices with at least {LEAST_ROWS:,} rows. For each limit of plan memory: the fastest algorithm and setting measured, geometric means.\n"
+        f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices with at least {LEAST_ROWS:,}"
+        " rows. For each limit of plan memory: the fastest algorithm and setting measured, geometric means.\n"
     ]
     out.append(
-        "| plan memory / factor in CSR, at most | speedup over cuSPARSE SpSV | time / time without a limit | triangles whose fastest plan is within the limit | triangles whose plan by `auto` is |"
+        "| plan memory / factor in CSR, at most | speedup over cuSPARSE SpSV | time / time without a limit | triangles"
+        " whose fastest plan is within the limit | triangles whose plan by `auto` is |"
     )
     out.append("|---|---|---|---|---|")
     over = lambda c, l: l["plan_bytes"] / c.csr_bytes
@@ -72,7 +79,10 @@ def memory(cases):
         some = [(c, l) for c, l in fast if l]
         none = f" ({len(counted) - len(some)} triangles have no such plan)" if len(some) < len(counted) else ""
         out.append(
-            f"| {'no limit' if limit == float('inf') else f'{limit:g}'}{none} | {mean(c.cusparse_ms / l['ms'] for c, l in some):.2f} | {mean(l['ms'] / c.best['ms'] for c, l in some):.2f} | {sum(over(c, c.best) <= limit for c in counted)} | {sum(c.memory <= limit for c in counted)} |"
+            f"| {'no limit' if limit == float('inf') else f'{limit:g}'}{none} |"
+            f" {mean(c.cusparse_ms / l['ms'] for c, l in some):.2f} |"
+            f" {mean(l['ms'] / c.best['ms'] for c, l in some):.2f} | {sum(over(c, c.best) <= limit for c in counted)} |"
+            f" {sum(c.memory <= limit for c in counted)} |"
         )
     large = [c for c in cases if c.csr_bytes >= 3.99e7]
     exceeds = sorted((c for c in counted if c.memory > 4), key=lambda c: -c.memory)
@@ -80,10 +90,13 @@ def memory(cases):
     for c in exceeds:
         by.setdefault(c.chosen["algorithm"], []).append(c)
     out.append(
-        f"\nOf the {len(large)} triangles whose CSR takes at least 40 MB, generated ones included, `auto` takes plans of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times the CSR."
+        f"\nOf the {len(large)} triangles whose CSR takes at least 40 MB, generated ones included, `auto` takes plans"
+        f" of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times the CSR."
     )
     out.append(
-        f"Of the {len(counted)} real triangles {len(exceeds)} have plans of more than 4 times the CSR. These are small: the largest CSR is {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, the largest plan {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB."
+        f"Of the {len(counted)} real triangles {len(exceeds)} have plans of more than 4 times the CSR. These are small:"
+        f" the largest CSR is {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, the largest plan"
+        f" {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB."
     )
     out.append(
         "By algorithm: "

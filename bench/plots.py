@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Plots of results/solve.jsonl as PNG into docs/; needs matplotlib.
 
-  speedup.png   speed-up over cuSPARSE against parallel granularity and against level sets, as Figures 3 to 6 of CapelliniSpTRSV
-  floor.png     time over the floor, against level sets
-  regret.png    time of what `auto` chose against the best that was measured
+speedup.png   speedup over cuSPARSE against parallel granularity and against level sets: CapelliniSpTRSV, Figures 3 to 6
+floor.png     time over the floor, against level sets
+regret.png    time of what `auto` chose against the best that was measured
 """
+
 import os
 import sys
 
@@ -20,12 +21,30 @@ from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 # Okabe and Ito's colors, told apart by the color-blind; and a shape each, for print
 STYLE = {
-    "chunk": ("#0072B2", "o"), "thread": ("#E69F00", "^"), "warp": ("#009E73", "s"), "inverse": ("#CC79A7", "D"), "recompute": ("#000000", "*"), "recblock": ("#56B4E9", "v"), "ag": ("#D55E00", "P"),
+    "chunk": ("#0072B2", "o"),
+    "thread": ("#E69F00", "^"),
+    "warp": ("#009E73", "s"),
+    "inverse": ("#CC79A7", "D"),
+    "recompute": ("#000000", "*"),
+    "recblock": ("#56B4E9", "v"),
+    "ag": ("#D55E00", "P"),
 }
 OTHER = ("#666666", "X")
 PLAIN = FuncFormatter(lambda v, _: f"{v:g}")
 
-plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
+plt.rcParams.update(
+    {
+        "font.size": 10,
+        "axes.grid": True,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.dpi": 120,
+        "legend.frameon": False,
+    }
+)
 
 
 def save(figure, name):
@@ -38,7 +57,18 @@ def points(axis, cases, algorithm, x, y, **more):
     color, marker = STYLE.get(algorithm, OTHER)
     for real in (True, False):
         some = [c for c in cases if c.real == real]
-        axis.scatter([x(c) for c in some], [y(c) for c in some], s=18 if real else 30, marker=marker, facecolors=color if real else "none", edgecolors=color, linewidths=0.9, alpha=0.75, label=algorithm if real else None, **more)
+        axis.scatter(
+            [x(c) for c in some],
+            [y(c) for c in some],
+            s=18 if real else 30,
+            marker=marker,
+            facecolors=color if real else "none",
+            edgecolors=color,
+            linewidths=0.9,
+            alpha=0.75,
+            label=algorithm if real else None,
+            **more,
+        )
 
 
 def algorithms(cases):
@@ -57,7 +87,17 @@ def speedup(cases):
         points(left, some, a, lambda c: c.granularity, lambda c: c.cusparse_ms / c.first[a]["ms"])
         points(right, some, a, lambda c: c.levels, lambda c: c.cusparse_ms / c.first[a]["ms"])
     left.axvline(0.7, color="#444444", linewidth=0.9, linestyle=":")
-    left.annotate("0.7: thread-level above,\nwarp-level below (ICPP 2020)", (0.7, 1), xycoords=("data", "axes fraction"), xytext=(-4, -4), textcoords="offset points", ha="right", va="top", fontsize=8, color="#444444")
+    left.annotate(
+        "0.7: thread-level above,\nwarp-level below (ICPP 2020)",
+        (0.7, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(-4, -4),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color="#444444",
+    )
     left.set_xlabel("parallel granularity of the triangle")
     left.set_ylabel("times as fast as cuSPARSE SpSV")
     right.set_xscale("log")
@@ -67,8 +107,14 @@ def speedup(cases):
         axis.yaxis.set_major_formatter(PLAIN)
         one(axis)
     handles, labels = right.get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.9, 0.5), handletextpad=0.2, title="algorithm")
-    figure.suptitle(f"One triangular solve on one H200, double precision: {len(cases)} triangles (filled: real matrices, hollow: generated)", fontsize=10.5)
+    figure.legend(
+        handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.9, 0.5), handletextpad=0.2, title="algorithm"
+    )
+    figure.suptitle(
+        f"One triangular solve on one H200, double precision: {len(cases)} triangles (filled: real matrices, hollow:"
+        " generated)",
+        fontsize=10.5,
+    )
     save(figure, "speedup.png")
 
 
@@ -84,7 +130,12 @@ def floor(cases):
     axis.yaxis.set_major_formatter(PLAIN)
     one(axis)
     axis.legend(loc="upper right", title="chosen by auto", handletextpad=0.2)
-    axis.set_title("Distance to the floor: the longest of a launch, bytes over bandwidth,\n" + f"and 22 ns a level set; geometric mean over real matrices {mean(c.from_floor for c in cases if c.counts):.2f}", fontsize=10.5)
+    axis.set_title(
+        "Distance to the floor: the longest of a launch, bytes over bandwidth,\n"
+        + "and 22 ns a level set; geometric mean over real matrices"
+        f" {mean(c.from_floor for c in cases if c.counts):.2f}",
+        fontsize=10.5,
+    )
     save(figure, "floor.png")
 
 
@@ -95,17 +146,34 @@ def regret(cases):
         some = [(i, c) for i, c in enumerate(ranked) if c.chosen["algorithm"] == a]
         if some:
             color, marker = STYLE.get(a, OTHER)
-            axis.scatter([i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=color, alpha=0.8, label=a)
+            axis.scatter(
+                [i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=color, alpha=0.8, label=a
+            )
     named = set()
     for i, c in reversed(list(enumerate(ranked))):
         if c.regret > 1.02 and c.matrix not in named and len(named) < 3:
             named.add(c.matrix)
-            text = f"{c.matrix} {c.triangle[0].upper()}: {c.best['algorithm']} {c.best.get('setting', '')} is better".replace("  ", " ")
-            axis.annotate(text, (i, c.regret), fontsize=7.5, xytext=(-6, 0), textcoords="offset points", ha="right", va="center", color="#444444")
+            text = (
+                f"{c.matrix} {c.triangle[0].upper()}: {c.best['algorithm']} {c.best.get('setting', '')} is better"
+                .replace("  ", " ")
+            )
+            axis.annotate(
+                text,
+                (i, c.regret),
+                fontsize=7.5,
+                xytext=(-6, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                color="#444444",
+            )
     one(axis)
     axis.set(xlabel="triangles, by regret", ylabel="time over the best measured")
     axis.legend(loc="upper left", title="chosen by auto", handletextpad=0.2)
-    axis.set_title(f"Regret of the choice: {mean(c.regret for c in cases):.3f} (geometric mean), worst {ranked[-1].regret:.2f}", fontsize=10.5)
+    axis.set_title(
+        f"Regret of the choice: {mean(c.regret for c in cases):.3f} (geometric mean), worst {ranked[-1].regret:.2f}",
+        fontsize=10.5,
+    )
     save(figure, "regret.png")
 
 

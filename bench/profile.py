@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Hardware counters of the solves of bench, by Nsight Compute: what the papers call bandwidth utilisation and instruction counts.
+"""Hardware counters of the solves of bench, by Nsight Compute: bandwidth and instruction counts, as in the papers.
 
-  profile.py BENCH FILE.jsonl MATRIX...   one JSON object a line: matrix, algorithm, and of its solves, both triangles together, how many
-                                          kernels they launch, warp instructions executed, bytes read from and written to device memory,
-                                          ns, and the percentage of issue slots used while multiprocessors were active
+  profile.py BENCH FILE.jsonl MATRIX...
 
-Clocks are left alone (--clock-control none). Caches are flushed before every kernel, as Nsight Compute does: bytes are those of a first solve.
+writes one JSON object a line: matrix, algorithm, and of its solves, both triangles together: kernels launched, warp
+instructions executed, bytes read from and written to device memory, ns, and the percentage of issue slots used while
+multiprocessors were active.
+
+Clocks are left alone (--clock-control none). Nsight Compute flushes the caches before every kernel, so bytes are those
+of a first solve.
 """
+
 import csv
 import json
 import os
@@ -14,23 +18,53 @@ import subprocess
 import sys
 
 ALGORITHMS = ["csc", "warp", "twophase", "thread", "fusion", "cusparse"]  # not `level`: thousands of kernels
-METRICS = {"instructions": "smsp__inst_executed.sum", "read": "dram__bytes_read.sum", "written": "dram__bytes_write.sum",
-           "ns": "gpu__time_duration.sum", "issued": "smsp__issue_active.avg.pct_of_peak_sustained_active"}
+METRICS = {
+    "instructions": "smsp__inst_executed.sum",
+    "read": "dram__bytes_read.sum",
+    "written": "dram__bytes_write.sum",
+    "ns": "gpu__time_duration.sum",
+    "issued": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+}
 LIMIT = 60  # seconds
 
 
 def counters(bench, algorithm, matrix):
-    command = ["ncu", "--clock-control", "none", "--profile-from-start", "off", "--csv", "--page", "raw", "--print-units", "base",
-               "--metrics", ",".join(METRICS.values()), bench, "-m", "0", "-a", algorithm, matrix]
+    command = [
+        "ncu",
+        "--clock-control",
+        "none",
+        "--profile-from-start",
+        "off",
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+        "--metrics",
+        ",".join(METRICS.values()),
+        bench,
+        "-m",
+        "0",
+        "-a",
+        algorithm,
+        matrix,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     lines = [l for l in done.stdout.splitlines() if l.startswith('"')]
-    rows = [r for r in csv.DictReader(lines) if not r["Kernel Name"].startswith("Delay") and r["ID"]]  # below the names stand units
+    rows = [
+        r for r in csv.DictReader(lines) if not r["Kernel Name"].startswith("Delay") and r["ID"]
+    ]  # below the names stand units
     if done.returncode or not rows:
         raise RuntimeError((done.stdout + done.stderr)[-400:])
     total = {k: [float(r[m].replace(",", "")) for r in rows] for k, m in METRICS.items()}
     time = sum(total["ns"])
-    return {"kernels": len(rows), "instructions": sum(total["instructions"]), "bytes": sum(total["read"]) + sum(total["written"]), "ns": time,
-            "issued": sum(i * t for i, t in zip(total["issued"], total["ns"])) / time}
+    return {
+        "kernels": len(rows),
+        "instructions": sum(total["instructions"]),
+        "bytes": sum(total["read"]) + sum(total["written"]),
+        "ns": time,
+        "issued": sum(i * t for i, t in zip(total["issued"], total["ns"])) / time,
+    }
 
 
 def main(bench, path, *matrices):

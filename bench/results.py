@@ -11,7 +11,7 @@ LEAST_ROWS = 5000  # of the real matrices over which means are taken
 
 
 class Case:
-    """One triangle of one matrix, or the pair of both: what was measured of every algorithm, and setting, that has a time."""
+    """One triangle of one matrix, or the pair of both: the results of every algorithm, and setting, that has a time."""
 
     def __init__(self, lines):
         first = lines[0]
@@ -67,8 +67,8 @@ def held(text, begin):
 
 
 def put(path, begin, made, before=None, heading=""):
-    """Puts what a script has made into a file, between the line `begin` and END, or, where these are not there, with them and a heading in front of
-    the line `before`. The exit status."""
+    """Puts what a script has made into a file, between the lines `begin` and END. If these are not there, puts them,
+    with a heading, in front of the line `before`. Returns the exit status."""
     with open(path) as f:
         text = f.read()
     if before and not held(text, begin):

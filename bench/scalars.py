@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Solves with values of other types: a table in docs/performance.md, from results/scalars.jsonl (bench -p TYPE -o FILE).
+"""A table of solves with values of other types in docs/performance.md, from results/scalars.jsonl (bench -p TYPE).
 
-  scalars.py               prints it
-  scalars.py --write FILE  puts it there
+scalars.py               prints it
+scalars.py --write FILE  puts it there
 """
 
 import json
@@ -34,7 +34,10 @@ def table():
     groups = read()
     double = groups["double"]
     out = [
-        "| values | triangles | `auto` takes | time / time with double | cuSPARSE's time / `auto`'s | `thread` / `thread` with double | `sell` / `sell` with double |",
+        (
+            "| values | triangles | `auto` takes | time / time with double | cuSPARSE's time / `auto`'s | `thread` /"
+            " `thread` with double | `sell` / `sell` with double |"
+        ),
         "|---|---|---|---|---|---|---|",
     ]
     for name in TYPES:

@@ -51,7 +51,8 @@ def programs():
             apply = "?" if line["apply_ms"] is None else f"{line['apply_ms']:.3g} ms"
             name = pc + (" (cuSPARSE)" if pc == "ilu" else "")
             out.append(
-                f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} | {b}{seconds(line['kspsolve_s'])}{b} |"
+                f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} |"
+                f" {b}{seconds(line['kspsolve_s'])}{b} |"
             )
             title = ""
     return "\n".join(out) + "\n"
@@ -62,7 +63,8 @@ def applies(groups):
     if not any("apply_ms" in l for lines in groups.values() for l in lines.values()):
         return ""
     out = [
-        "\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"
+        "\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply"
+        " of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"
     ]
     out += ["| matrix | " + " | ".join(APPLIES.values()) + " |", "|---" * (1 + len(APPLIES)) + "|"]
     for matrix, lines in groups.items():

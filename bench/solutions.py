@@ -84,17 +84,21 @@ def table(systems):
     if systems[0].where != "GPU":
         out.append("**Times of a host.**\n")
     out.append(
-        f"{len(systems)} systems that at least one way solves: {len(own)} real matrices with their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids."
+        f"{len(systems)} systems that at least one way solves: {len(own)} real matrices with their own values,"
+        f" {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids."
     )
     out.append(
-        "b = ones. The tolerance is 1e-8 of the preconditioned residual. The solver is CG for symmetric matrices whose diagonal has one sign, else GMRES(60)."
+        "b = ones. The tolerance is 1e-8 of the preconditioned residual. The solver is CG for symmetric matrices whose"
+        " diagonal has one sign, else GMRES(60)."
     )
     out.append("A time is that of a first PCSetUp and a KSPSolve: the median of several, with the GPU's code loaded.")
     out.append(
-        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last two columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n"
+        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last two columns of ways are sptrsvgpu with each"
+        " `-pc_sptrsvgpu_ordering`.\n"
     )
     out.append(
-        "| way | systems that it and multicolor solve | time / time of multicolor: geometric mean | least | most | solved by it, not by multicolor | solved by multicolor, not by it |"
+        "| way | systems that it and multicolor solve | time / time of multicolor: geometric mean | least | most |"
+        " solved by it, not by multicolor | solved by multicolor, not by it |"
     )
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():
@@ -104,7 +108,8 @@ def table(systems):
         it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in ((way, "bmc"), ("bmc", way)))
         if ratios:
             out.append(
-                f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} | {we} |"
+                f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} |"
+                f" {we} |"
             )
     jacobi = [s for s in systems if s.quickest == "jacobi"]
     ilu = [s for s in systems if s.quickest == "ilu"]
@@ -113,12 +118,14 @@ def table(systems):
         out.append(
             f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: "
             + names(
-                some, lambda s: f"{number(s.ms[way])} ms" + (f", multicolor {number(s.ms['bmc'])}" if "bmc" in s.ms else "")
+                some,
+                lambda s: f"{number(s.ms[way])} ms" + (f", multicolor {number(s.ms['bmc'])}" if "bmc" in s.ms else ""),
             )
             + ".\n"
         )
     out.append(
-        "<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too long</summary>\n"
+        "<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too"
+        " long</summary>\n"
     )
     out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " |")
     out.append("|---" * (3 + len(WAYS)) + "|")
@@ -196,7 +203,8 @@ def plot(systems, png):
     axis.legend(loc="upper left", handletextpad=0.2)
     faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["bmc"] for s in some)
     axis.set_title(
-        f"Time to solution, set-up included, of {len(some)} systems on one {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than multicolor on {faster}",
+        f"Time to solution, set-up included, of {len(some)} systems on one"
+        f" {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than multicolor on {faster}",
         fontsize=10.5,
     )
     figure.savefig(png, bbox_inches="tight", metadata={"Software": None})

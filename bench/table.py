@@ -40,15 +40,18 @@ def table(cases):
     matrices = len({c.matrix for c in counted})
     out = []
     out.append(
-        f"Both triangles of the {matrices} real matrices with at least {LEAST_ROWS:,} rows, algorithm chosen by `auto`, geometric means:\n"
+        f"Both triangles of the {matrices} real matrices with at least {LEAST_ROWS:,} rows, algorithm chosen by `auto`,"
+        " geometric means:\n"
     )
     out.append("| | geometric mean | worst |")
     out.append("|---|---|---|")
     out.append(
-        f"| speedup over cuSPARSE SpSV | **{mean(c.speedup for c in counted):.2f}** | {min(c.speedup for c in counted):.2f} |"
+        f"| speedup over cuSPARSE SpSV | **{mean(c.speedup for c in counted):.2f}** |"
+        f" {min(c.speedup for c in counted):.2f} |"
     )
     out.append(
-        f"| speedup, more than 50 level sets | **{mean(c.speedup for c in deep):.2f}** | {min(c.speedup for c in deep):.2f} |"
+        f"| speedup, more than 50 level sets | **{mean(c.speedup for c in deep):.2f}** |"
+        f" {min(c.speedup for c in deep):.2f} |"
     )
     for name, of in (
         ("time / floor[^floor]", "from_floor"),
@@ -60,7 +63,8 @@ def table(cases):
         out.append(f"| {name} | {mean(values):.2f} | {max(values):.2f} |")
     out.append("")
     out.append(
-        "| lower triangle of | rows | level sets | algorithm | cuSPARSE, ms | sptrsvgpu, ms | speedup | time / floor | one CPU core, ms |"
+        "| lower triangle of | rows | level sets | algorithm | cuSPARSE, ms | sptrsvgpu, ms | speedup | time / floor |"
+        " one CPU core, ms |"
     )
     out.append("|---|---|---|---|---|---|---|---|---|")
     by_name = {c.matrix: c for c in cases if c.triangle == "lower"}
@@ -69,11 +73,13 @@ def table(cases):
         if c:
             cpu = digits(c.cpu_ms) if c.cpu_ms >= c.chosen["ms"] else f"**{digits(c.cpu_ms)}**"
             out.append(
-                f"| {title or matrix} | {c.rows:,} | {c.levels:,} | {c.chosen['algorithm']} | {digits(c.cusparse_ms)} | {digits(c.chosen['ms'])} | {c.speedup:.1f} | {c.from_floor:.1f} | {cpu} |"
+                f"| {title or matrix} | {c.rows:,} | {c.levels:,} | {c.chosen['algorithm']} | {digits(c.cusparse_ms)} |"
+                f" {digits(c.chosen['ms'])} | {c.speedup:.1f} | {c.from_floor:.1f} | {cpu} |"
             )
     out.append("")
     out.append(
-        "[^floor]: The floor is the largest of three times: a kernel launch (3.9 us); the bytes of the matrix and the vectors at the bandwidth of a copy; 22 ns (one shuffle) for each level set."
+        "[^floor]: The floor is the largest of three times: a kernel launch (3.9 us); the bytes of the matrix and the"
+        " vectors at the bandwidth of a copy; 22 ns (one shuffle) for each level set."
     )
     return "\n".join(out) + "\n"
 

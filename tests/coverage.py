@@ -3,10 +3,11 @@
 
 usage: coverage.py REASONS FOLDER...    folders with what gcc --coverage has built and run
 
-Prints a table of the files and, of each line that did not run, its number, its text, and the reason in REASONS; the last
-lines sum up. A line of REASONS is `file pattern | text pattern | reason`, patterns as of a shell. Exit status 1 where
-fewer than 95 % of the lines run, or one that does not has no reason.
+Prints a table of the files and, of each line that did not run, its number, its text, and the reason in REASONS; the
+last lines sum up. A line of REASONS is `file pattern | text pattern | reason`, patterns as of a shell. Exit status 1
+where fewer than 95 % of the lines run, or one that does not has no reason.
 """
+
 import collections
 import concurrent.futures
 import fnmatch
@@ -40,7 +41,9 @@ def counts(note):
 
 def reasons(path):
     with open(path, encoding="utf-8") as f:
-        return [[part.strip() for part in line.split("|", 2)] for line in f if line.strip() and not line.startswith("#")]
+        return [
+            [part.strip() for part in line.split("|", 2)] for line in f if line.strip() and not line.startswith("#")
+        ]
 
 
 def main():

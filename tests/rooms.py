@@ -176,7 +176,7 @@ PAGE_HEADINGS = {"Input Parameter", "Output Parameter", "Options Database Key", 
 
 
 def page_headings(files):
-    """Sentences: lines of prose in manual pages that doctext of PETSc takes for headings, because they end with a colon."""
+    """Sentences: lines of manual pages that PETSc's doctext takes for headings, because they end with a colon."""
     out = []
     for path, text in files.items():
         for page in re.findall(r"/\*(?:@C?|MC)\n(.*?)\n(?:@|M)\*/", text, re.S):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does what docs/developing.md says under "Adding an algorithm", in a copy of src, and runs the tests of src/kernels on the result.
+"""Does what docs/developing.md says under "Adding an algorithm" in a copy of src, and runs the tests of src/kernels.
 
     tests/toy.py OUT
 
-OUT has the objects of the tests (build/tests-kernels); they are copied, not changed. Prints a line for each test, as they do.
+OUT has the objects of the tests (build/tests-kernels); they are copied, not changed. Prints a line for each test.
 """
+
 import os
 import re
 import shutil
@@ -30,7 +31,14 @@ def steps():
 
 
 def run(folder, *command, **environment):
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     return done.returncode, done.stdout
 
 
@@ -66,7 +74,11 @@ def main(out):
                 status, said = run(copy, program, suite, TRSV_TEST_ALGORITHM="toy", TRSV_TEST_REDUCED="1")
                 lines = [line for line in said.splitlines() if re.search(r"\btoy\b", line)]
                 wrong = [line for line in said.splitlines() if line.startswith("not ok")]
-                tell(status == 0 and lines and not wrong, f"toy: {suite}, {len(lines)} tests", "; ".join(wrong) or said or "no test names it")
+                tell(
+                    status == 0 and lines and not wrong,
+                    f"toy: {suite}, {len(lines)} tests",
+                    "; ".join(wrong) or said or "no test names it",
+                )
         status, said = run(copy, sys.executable, "tests/rooms.py")
         tell(status == 0, "toy: tests/rooms.py passes with it", said)
         status, said = run(copy, sys.executable, "docs/tools/algorithms.py")

@@ -3,7 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-FIT, REPORT = "fit", "report"  # what a family is for: constants are fitted to one half, results are reported of the other
+FIT, REPORT = (
+    "fit",
+    "report",
+)  # what a family is for: constants are fitted to one half, results are reported of the other
 TABLE = {}  # name -> (use, function that yields (member, matrix))
 
 

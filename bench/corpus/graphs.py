@@ -19,7 +19,9 @@ def control():
     for n, weight, together in ((45, 1e-2, False), (60, 1e-1, True)):
         L, I = plane(n), sp.identity(n * n)
         A = sp.bmat([[I, None, L], [None, weight * I, -I], [L, -I, -1e-3 * I]]).tocsr()
-        yield ("points" if together else "blocks"), reorder(A, np.arange(3 * n * n).reshape(3, -1).T.ravel()) if together else A
+        yield ("points" if together else "blocks"), (
+            reorder(A, np.arange(3 * n * n).reshape(3, -1).T.ravel()) if together else A
+        )
 
 
 @family(FIT)
@@ -42,7 +44,9 @@ def predictive():
         A = 0.9 * np.eye(states) + 0.1 * r.normal(size=(states, states))
         B = r.normal(size=(states, inputs))
         K = np.zeros((per, per))  # states, inputs, multipliers
-        K[:states, :states], K[states : states + inputs, states : states + inputs] = np.eye(states), 0.1 * np.eye(inputs)
+        K[:states, :states], K[states : states + inputs, states : states + inputs] = np.eye(states), 0.1 * np.eye(
+            inputs
+        )
         K[states + inputs :, : states + inputs] = np.hstack([A, B])
         K[: states + inputs, states + inputs :] = np.hstack([A, B]).T
         K[states + inputs :, states + inputs :] = -0.05 * np.eye(states)
@@ -76,7 +80,9 @@ def transistors():
     for n in (6000, 25000):
         i, j = np.arange(n - 1), np.maximum(0, np.arange(1, n) - r.geometric(0.2, n - 1))
         k, l = r.integers(0, n, (2, n // 2))
-        A = laplacian(n, np.concatenate([i + 1, k]), np.concatenate([j, l]), 10.0 ** r.uniform(-1, 1, n - 1 + n // 2), 0.05)
+        A = laplacian(
+            n, np.concatenate([i + 1, k]), np.concatenate([j, l]), 10.0 ** r.uniform(-1, 1, n - 1 + n // 2), 0.05
+        )
         gate, drain = r.integers(0, n, (2, n // 3))
         A = A + sp.coo_matrix((r.uniform(0.1, 2, n // 3), (drain, gate)), (n, n))
         yield n, A.tocsr()
@@ -92,7 +98,10 @@ def operational():
         far = r.integers(0, n, (2, n // 10))
         e = np.concatenate([k, far], axis=1)
         A = laplacian(n, e[0], e[1], 10.0 ** r.uniform(-1, 1, e.shape[1]), 0.05)
-        S = sp.coo_matrix((r.uniform(-3, 3, n), (r.integers(0, size, n) + size * np.repeat(np.arange(blocks), size), np.arange(n))), (n, n))
+        S = sp.coo_matrix(
+            (r.uniform(-3, 3, n), (r.integers(0, size, n) + size * np.repeat(np.arange(blocks), size), np.arange(n))),
+            (n, n),
+        )
         yield blocks, (A + S + sp.diags(np.full(n, 6.0))).tocsr()
 
 
@@ -113,7 +122,16 @@ def information(r, steps, i, j, dof, spread):
     W = 10.0 ** r.uniform(0, 2, (n, dof, 1))
     rows = (dof * np.arange(n)[:, None, None] + np.arange(dof)[None, :, None]) + np.zeros((1, 1, dof), int)
     of = lambda v: dof * v[:, None, None] + np.zeros((1, dof, 1), int) + np.arange(dof)[None, None, :]
-    G = sp.coo_matrix((np.concatenate([(W * J).ravel(), (-W * np.eye(dof)).ravel()]), (np.concatenate([rows.ravel()] * 2), np.concatenate([(of(i) + 0 * rows).ravel(), (of(j) + 0 * rows).ravel()]))), (n * dof, steps * dof)).tocsr()
+    G = sp.coo_matrix(
+        (
+            np.concatenate([(W * J).ravel(), (-W * np.eye(dof)).ravel()]),
+            (
+                np.concatenate([rows.ravel()] * 2),
+                np.concatenate([(of(i) + 0 * rows).ravel(), (of(j) + 0 * rows).ravel()]),
+            ),
+        ),
+        (n * dof, steps * dof),
+    ).tocsr()
     return (G.T @ G + 1.0 * sp.identity(steps * dof)).tocsr()
 
 

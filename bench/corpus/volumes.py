@@ -84,7 +84,9 @@ def upwind(sides, flow, eps, reaction=0.0):
         f = 0.5 * (f[i] + f[j])
         h = 1.0 / sides[d]
         right, left = eps / h + np.maximum(-f, 0), eps / h + np.maximum(f, 0)  # from j to i, from i to j
-        A = A + sp.coo_matrix((np.concatenate([-right, -left]), (np.concatenate([i, j]), np.concatenate([j, i]))), (n, n))
+        A = A + sp.coo_matrix(
+            (np.concatenate([-right, -left]), (np.concatenate([i, j]), np.concatenate([j, i]))), (n, n)
+        )
         A = A + sp.diags(np.bincount(i, left, n) + np.bincount(j, right, n))
         edge = np.isin(grid(*sides).ravel("F"), grid(*sides).take([0, sides[d] - 1], axis=d).ravel())
         A = A + sp.diags(edge * eps / h)
@@ -181,7 +183,10 @@ def slabs_in_time():
         i, j, w = fluxes(space, np.ones(space))
         A = laplacian(np.prod(space), i, j, w)
         I = sp.identity(A.shape[0])
-        yield f"{steps}", (sp.kron(sp.identity(steps), I + dt * A) - sp.kron(sp.diags([1.0], [-1], (steps, steps)), I)).tocsr()
+        yield (
+            f"{steps}",
+            (sp.kron(sp.identity(steps), I + dt * A) - sp.kron(sp.diags([1.0], [-1], (steps, steps)), I)).tocsr(),
+        )
 
 
 @family(REPORT)
@@ -202,7 +207,14 @@ def honeycomb():
 def kagome():
     for nx in (40, 90):
         i, j = [], []
-        for a, b, step in ((0, 1, (0, 0)), (0, 2, (0, 0)), (1, 2, (0, 0)), (1, 0, (1, 0)), (2, 0, (0, 1)), (2, 1, (-1, 1))):
+        for a, b, step in (
+            (0, 1, (0, 0)),
+            (0, 2, (0, 0)),
+            (1, 2, (0, 0)),
+            (1, 0, (1, 0)),
+            (2, 0, (0, 1)),
+            (2, 1, (-1, 1)),
+        ):
             at, to = edges((nx, nx), step, True)
             i, j = i + [3 * at + a], j + [3 * to + b]
         yield nx, laplacian(3 * nx * nx, np.concatenate(i), np.concatenate(j), 1.0, 0.02)

@@ -23,7 +23,8 @@ def table():
         rows = ROW.findall(f.read())
     if not rows:
         sys.exit(
-            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped; DATE'"
+            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped;"
+            " DATE'"
         )
     out = ["| PETSc | scalars | indices | passed | failed | skipped | date |", "|---|---|---|---|---|---|---|"]
     for version, kind, passed, failed, skipped, note, date in rows:
