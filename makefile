@@ -7,7 +7,8 @@ MAKEFLAGS += -j$(shell nproc)
 .DELETE_ON_ERROR:
 comma := ,
 
-VERSION := $(subst $() ,.,$(foreach p,MAJOR MINOR SUBMINOR,$(shell sed -n 's/^#define SPTRSVGPU_VERSION_$p *//p' include/sptrsvgpu.h)))
+VERSION := $(subst $() ,.,$(foreach p,MAJOR MINOR SUBMINOR,$(shell \
+  sed -n 's/^#define SPTRSVGPU_VERSION_$p *//p' include/sptrsvgpu.h)))
 SONAME  := libsptrsvgpu.so.$(firstword $(subst ., ,$(VERSION)))
 LIB     := $(BUILD)/lib/libsptrsvgpu.so
 
@@ -31,7 +32,8 @@ answer = $(patsubst $1=%,%,$(filter-out $1='',$(filter $1=%,$(PETSC))))
 setup = PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' CUDA_ARCH='$(CUDA_ARCH)' conf/petsc.sh
 ifneq ($(filter-out help clean petsc petsc4py uninstall fat,$(or $(MAKECMDGOALS),lib)),)
 found := 0
-ifeq ($(MAKECMDGOALS)$(PETSC_DIR)$(CUDA_ARCH),install) # of what was built: root has another environment and another cache
+# installs what was built: root has another environment and another cache
+ifeq ($(MAKECMDGOALS)$(PETSC_DIR)$(CUDA_ARCH),install)
 PETSC := $(file <$(BUILD)/config)
 endif
 ifeq ($(wildcard $(call answer,PETSC_DIR)/include/petscversion.h),)
@@ -53,7 +55,8 @@ run test:
 info:
 	@echo "sptrsvgpu: no PETSc found; 'make petsc' builds one" >&2; exit 1
 lib check examples:
-	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 7 minutes" >&2; exit 1
+	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 7 minutes" >&2; \
+	  exit 1
 .DEFAULT:
 	@echo "sptrsvgpu: no goal '$@', or it needs a PETSc, and none was found: see 'make help'" >&2; exit 1
 endif
@@ -75,7 +78,8 @@ info:
 
 # ---- what is built
 
-C   := $(wildcard src/pc/*.c src/ksp/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
+C   := $(wildcard src/pc/*.c src/ksp/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) \
+  $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
 CU  := $(if $(WITH_CUDA),$(wildcard src/kernels/*/*.cu src/kernels/*/*/*.cu))
 OBJ := $(CU:%.cu=$(BUILD)/obj/%.cu.o) $(C:%.c=$(BUILD)/obj/%.o) # what takes long first
 
@@ -85,17 +89,21 @@ config  = VERSION=$(VERSION) PETSC_DIR=$(PETSC_DIR) PETSC_ARCH=$(PETSC_ARCH) CUD
 $(BUILD)/config: FORCE
 	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
 
-# A line for each file (V=1: the whole command); of files that are not there yet: how many are made, how long the rest may take
+# A line for each file (V=1: the whole command); of files that are not there yet: how many are made, how long the rest
+# may take
 todo  := $(if $(subst $(config),,$(file <$(BUILD)/config)),$(OBJ),$(filter-out $(wildcard $(OBJ)),$(OBJ)))
 began := $(shell date +%s)
 made   = $(eval count += 1)$(words $(count))
 left   = $(shell echo $$(( ($$(date +%s) - $(began)) * ($(words $(todo)) - $1) / $1 / 60 + 1 )))
 tell   = [$1 of $(words $(todo))$(if $(word 10,$(count)),$(comma) at most $(call left,$1) min left)]
 silent = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-say    = $(if $(V),,@$(if $(silent),,echo '  $1 $(@:$(CURDIR)/%=%) $(if $(filter $(OBJ),$@),$(if $(word $(made),$(todo)),$(call tell,$(words $(count)))))';))
+say    = $(if $(V),,@$(if $(silent),,echo '  $1 $(@:$(CURDIR)/%=%) \
+  $(if $(filter $(OBJ),$@),$(if $(word $(made),$(todo)),$(call tell,$(words $(count)))))';))
 
-GENCODE = $(foreach a,$(subst $(comma), ,$(CUDA_ARCH)),-gencode arch=compute_$(a:ptx%=%),code=$(if $(filter ptx%,$a),compute,sm)_$(a:ptx%=%))
-CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) $(filter-out -gencode arch=% -arch=% --gpu-architecture=% --generate-code=%,$(CUDAC_FLAGS) $(CUDAFLAGS)) $(GENCODE)
+GENCODE = $(foreach a,$(subst $(comma), ,$(CUDA_ARCH)), \
+  -gencode arch=compute_$(a:ptx%=%),code=$(if $(filter ptx%,$a),compute,sm)_$(a:ptx%=%))
+CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) \
+  $(filter-out -gencode arch=% -arch=% --gpu-architecture=% --generate-code=%,$(CUDAC_FLAGS) $(CUDAFLAGS)) $(GENCODE)
 
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
@@ -107,10 +115,12 @@ $(LIB): $(OBJ)
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -c -std=c11 -Iinclude -Isrc/kernels $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(call say,CC)$(CC) -c -std=c11 -Iinclude -Isrc/kernels $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter \
+	  $(CCPPFLAGS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) --compiler-options=-Wno-maybe-uninitialized -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) --compiler-options=-Wno-maybe-uninitialized \
+	  -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 include examples/makefile tests/makefile bench/makefile

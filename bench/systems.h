@@ -32,8 +32,8 @@ PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
 /* Registers the PC types of rivals.c. */
 PETSC_EXTERN PetscErrorCode SystemRegisterRivals(void);
 
-/* A copy of a matrix of the host where it is solved: on the GPU, or on the host, distributed if there are several ranks,
-   each of which has all of it. Permuted: in the ordering multicolor. */
+/* A copy of a matrix of the host where it is solved: on the GPU, or on the host, distributed if there are several
+   ranks, each of which has all of it. Permuted: in the ordering multicolor. */
 PETSC_EXTERN PetscErrorCode SystemPlace(Mat all, PetscBool host, Mat *A);
 PETSC_EXTERN PetscErrorCode SystemPlacePermuted(Mat all, PetscBool host, Mat *A);
 

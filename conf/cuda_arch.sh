@@ -7,7 +7,8 @@
 
 cuda_gpus() { # compute capabilities of this machine's GPUs, 80 or later; empty where there is none
   local found
-  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -un | paste -sd' ') || true
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -un |
+    paste -sd' ') || true
   case $found in *[!0-9\ ]*) found= ;; esac
   for gpu in $found; do
     if [ "$gpu" -ge 80 ]; then echo "$gpu"
@@ -29,7 +30,8 @@ cuda_archs() { # what CUDA_ARCH asks for, one a line
   list=${list//,/ }
   case ${list:-default} in
   default) list=$gpus; [ -n "$list" ] || list="90 ptx80" ;;
-  native) list=$gpus; [ -n "$list" ] || die "CUDA_ARCH=native, but nvidia-smi finds no GPU of compute capability 8.0 or later" ;;
+  native) list=$gpus; [ -n "$list" ] ||
+    die "CUDA_ARCH=native, but nvidia-smi finds no GPU of compute capability 8.0 or later" ;;
   fat) list=$(cuda_fat) ;;
   esac
   for a in $list; do
@@ -48,7 +50,8 @@ cuda_petsc() { # what a PETSc of our own is configured for: no list of packages,
   echo "${list:-90}"
 }
 
-cuda_refusal() { # FLAGS: why a PETSc whose nvcc has these flags is not for the GPUs that are asked for; nothing where it is
+# FLAGS: why a PETSc whose nvcc has these flags is not for the GPUs that are asked for; nothing where it is
+cuda_refusal() {
   local flags=" $1 " wanted a code
   case $flags in *sm_* | *compute_* | *-arch=*) ;; *) return ;; esac # nvcc's own choice
   case $flags in *-arch=all* | *-arch=native* | *--gpu-architecture=all*) return ;; esac
@@ -60,7 +63,8 @@ cuda_refusal() { # FLAGS: why a PETSc whose nvcc has these flags is not for the 
       compute_*) [ "${code#compute_}" -gt "$a" ] || continue 2 ;;
       esac
     done
-    echo "its GPU code is for $(grep -oE '(sm|compute)_[0-9]+' <<<"${flags//arch=compute_/}" | sort -u | paste -sd' '), and does not run on compute capability $a"
+    echo "its GPU code is for $(grep -oE '(sm|compute)_[0-9]+' <<<"${flags//arch=compute_/}" | sort -u |
+      paste -sd' '), and does not run on compute capability $a"
     return
   done
 }

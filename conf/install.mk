@@ -12,14 +12,17 @@ share    = $(to)/share/sptrsvgpu
 manifest = $(share)/installed
 
 sources    := $(wildcard examples/*.c examples/*.h examples/*.py)
-installed   = lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so lib/pkgconfig/sptrsvgpu.pc include/sptrsvgpu.h \
+installed   = lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so lib/pkgconfig/sptrsvgpu.pc \
+              include/sptrsvgpu.h \
 	      $(patsubst %,share/sptrsvgpu/%,$(sources) examples/makefile python/sptrsvgpu.py)
-fill        = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PETSC_DIR@|$(PETSC_DIR)|; s|@PETSC_ARCH@|$(PETSC_ARCH)|; s|@CUDA_ARCH@|$(CUDA_ARCH)|'
+fill        = sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PETSC_DIR@|$(PETSC_DIR)|' \
+              -e 's|@PETSC_ARCH@|$(PETSC_ARCH)|; s|@CUDA_ARCH@|$(CUDA_ARCH)|'
 
 .PHONY: install uninstall
 install: lib
 	$(if $(filter /%,$(PREFIX)),,@echo "sptrsvgpu: PREFIX=$(PREFIX) is not an absolute path" >&2; exit 1)
-	@mkdir -p '$(to)/lib/pkgconfig' '$(to)/include' '$(share)/examples' '$(share)/python' $(if $(PYTHONDIR),'$(DESTDIR)$(PYTHONDIR)')
+	@mkdir -p '$(to)/lib/pkgconfig' '$(to)/include' '$(share)/examples' '$(share)/python' \
+	  $(if $(PYTHONDIR),'$(DESTDIR)$(PYTHONDIR)')
 	@printf '%s\n' $(installed) $(if $(PYTHONDIR),'/$(PYTHONDIR)/sptrsvgpu.py') >'$(manifest)'
 	@install -m 755 $(LIB).$(VERSION) '$(to)/lib/'
 	@ln -sf libsptrsvgpu.so.$(VERSION) '$(to)/lib/$(SONAME)'
@@ -30,7 +33,8 @@ install: lib
 	@$(fill) conf/examples.mk.in >'$(share)/examples/makefile'
 	@install -m 644 python/sptrsvgpu.py '$(share)/python/'
 	@$(if $(PYTHONDIR),install -m 644 python/sptrsvgpu.py '$(DESTDIR)$(PYTHONDIR)/')
-	@for python in '$(PYTHON)' python3; do $$python conf/manpages.py $(VERSION) '$(to)' src/pc/*.c 2>/dev/null >>'$(manifest)' && exit; done; \
+	@for python in '$(PYTHON)' python3; do \
+	  $$python conf/manpages.py $(VERSION) '$(to)' src/pc/*.c 2>/dev/null >>'$(manifest)' && exit; done; \
 	  echo "no man pages: they need Python 3"
 	@echo "installed sptrsvgpu $(VERSION) in $(to):"
 	@sort -u '$(manifest)' | sed 's|^|  |'
@@ -38,7 +42,8 @@ install: lib
 
 uninstall:
 	@test -f '$(manifest)' || { echo "sptrsvgpu: nothing was installed in $(to) (no $(manifest))" >&2; exit 1; }
-	@while IFS= read -r f; do case $$f in /*) rm -f '$(DESTDIR)'"$$f" ;; *) rm -f '$(to)'/"$$f" ;; esac; done <'$(manifest)'
+	@while IFS= read -r f; do \
+	  case $$f in /*) rm -f '$(DESTDIR)'"$$f" ;; *) rm -f '$(to)'/"$$f" ;; esac; done <'$(manifest)'
 	@rm -f '$(manifest)'
 	@rmdir '$(share)/examples' '$(share)/python' '$(share)' 2>/dev/null || true
 	@echo "removed sptrsvgpu from $(to)"

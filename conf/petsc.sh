@@ -35,14 +35,16 @@ variable() { sed -n "s/^$2 *= *//p" "$1" | head -n 1; } # FILE NAME: of a makefi
 at() { if [ -n "$2" ]; then echo "$1/$2"; else echo "$1"; fi; } # DIR ARCH: where what depends on the configuration is
 
 number() { # HEADER: major * 1000 + minor; the development branch counts as the release that it becomes
-  awk '$2 == "PETSC_VERSION_RELEASE" { r = $3 } $2 == "PETSC_VERSION_MAJOR" { a = $3 } $2 == "PETSC_VERSION_MINOR" { b = $3 }
+  awk '$2 == "PETSC_VERSION_RELEASE" { r = $3 }
+       $2 == "PETSC_VERSION_MAJOR" { a = $3 } $2 == "PETSC_VERSION_MINOR" { b = $3 }
        END { print 1000 * a + b + (r == 0) }' "$1"
 }
 
 refusal() { # DIR ARCH: why it cannot be used; nothing where it can
   local dir=$1 arch=$2 variables precision
   variables=$(at "$dir" "$arch")/lib/petsc/conf/petscvariables
-  case $dir$arch in *[[:space:]]*) echo "its path has a space in it, which PETSc's makefiles do not take" && return ;; esac
+  case $dir$arch in *[[:space:]]*) echo "its path has a space in it, which PETSc's makefiles do not take" &&
+    return ;; esac
   if [ ! -f "$variables" ] || [ ! -f "$dir/include/petscversion.h" ]; then
     echo "it is not a built PETSc (no $variables)"
     return
@@ -69,7 +71,8 @@ answer() { # DIR ARCH FROM [PETSC4PY]
   local with archs=
   with=$(cuda "$1" "$2")
   if [ "$with" = 1 ]; then archs=$(cuda_archs | paste -sd,); fi
-  printf 'PETSC_DIR=%q\nPETSC_ARCH=%q\nPETSC_FROM=%q\nPETSC4PY=%q\nCUDA=%s\nCUDA_ARCH=%s\n' "$1" "$2" "${3// /-}" "${4:-}" "$with" "$archs"
+  printf 'PETSC_DIR=%q\nPETSC_ARCH=%q\nPETSC_FROM=%q\nPETSC4PY=%q\nCUDA=%s\nCUDA_ARCH=%s\n' "$1" "$2" "${3// /-}" \
+    "${4:-}" "$with" "$archs"
   exit 0
 }
 
@@ -89,7 +92,8 @@ find_given() {
     why="it is an installed PETSc, which has no PETSC_ARCH: unset that"
   fi
   [ -z "$why" ] || die "PETSC_DIR=$PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-} cannot be used: $why"
-  answer "$PETSC_DIR" "$arch" PETSC_DIR "${PETSC4PY:-$([ "$PETSC_DIR" != "$dir" ] || [ ! -d "$site/petsc4py" ] || echo "$site")}"
+  answer "$PETSC_DIR" "$arch" PETSC_DIR "${PETSC4PY:-$([ "$PETSC_DIR" != "$dir" ] || [ ! -d "$site/petsc4py" ] ||
+    echo "$site")}"
 }
 
 consider() { # DIR FROM: an installed one, if it is there and can be used
@@ -141,8 +145,10 @@ find_cached() {
 name_other_gpus() { # of the PETScs in the cache that were built for them
   local others
   [ "$kind" = cuda ] || return 0
-  others=$(ls -d "$cache/petsc-$version$variant-cuda-"*/complete 2>/dev/null | sed 's|.*-cuda-\(.*\)/complete|\1|; s/-/, /g' | paste -sd';') || true
-  [ -z "$others" ] || say "the PETSc in the cache is for compute capability $others; needed is one for ${capability//,/, }"
+  others=$(ls -d "$cache/petsc-$version$variant-cuda-"*/complete 2>/dev/null |
+    sed 's|.*-cuda-\(.*\)/complete|\1|; s/-/, /g' | paste -sd';') || true
+  [ -z "$others" ] ||
+    say "the PETSc in the cache is for compute capability $others; needed is one for ${capability//,/, }"
 }
 
 # ---- a PETSc of our own
@@ -164,7 +170,8 @@ update() { # Debian's lists; another apt may be at work on a new machine
   done
 }
 
-install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure, pkg-config for programs
+# an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure, pkg-config for programs
+install_packages() {
   need build-essential c++ --version
   need mpich mpiexec --version
   need libmpich-dev library mpich
@@ -180,7 +187,8 @@ install_packages() { # an MPI, BLAS and LAPACK, what the examples read files wit
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
   say "installing from Debian: ${missing[*]} (20 s)"
-  { update && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } \
+  { update && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
+    "${missing[@]}"; } \
     >"$root/apt.log" 2>&1 || { tail -20 "$root/apt.log" >&2; die "apt-get failed; log in $root/apt.log"; }
 }
 
@@ -190,7 +198,8 @@ unpack() {
   local sha256 name=petsc-$version.tar.gz
   [ ! -f "$root/unpacked" ] || return 0
   sha256=$(awk -v v="$version" '$1 == v { print $2 }' conf/petsc.versions)
-  [ -n "$sha256" ] || die "conf/petsc.versions has no PETSc $version; it has: $(awk '!/^#/ { printf "%s ", $1 }' conf/petsc.versions)"
+  [ -n "$sha256" ] || die "conf/petsc.versions has no PETSc $version; it has: $(awk '!/^#/ { printf "%s ", $1 }' \
+    conf/petsc.versions)"
   rm -rf "$dir"
   mkdir -p "$cache/sdist" "$dir"
   if [ ! -f "$cache/sdist/$name" ]; then
@@ -208,17 +217,20 @@ unpack() {
 }
 
 configure() {
-  local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS="$optimize" CXXOPTFLAGS="$optimize")
+  local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 \
+    --with-x=0 COPTFLAGS="$optimize" CXXOPTFLAGS="$optimize")
   [ ! -f "$root/configured" ] || return 0
   options+=(--with-scalar-type=$scalar --with-precision=$precision --with-64-bit-indices=$((indices == 64)))
   say "configuring PETSc (1 minute; log: $root/configure.log)"
   if [ "$kind" = cuda ]; then
     options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS="$optimize")
-    ! grep -qs with-cuda-nvml "$dir"/config/BuildSystem/config/packages/CUDA.py || options+=(--with-cuda-nvml=0) # 3.26 on
+    ! grep -qs with-cuda-nvml "$dir"/config/BuildSystem/config/packages/CUDA.py ||
+      options+=(--with-cuda-nvml=0) # 3.26 on
   else
     options+=(--with-cuda=0)
   fi
-  (cd "$dir" && rm -rf $arch && env -u PETSC_DIR -u PETSC_ARCH python3 ./configure PETSC_ARCH=$arch "${options[@]}") >"$root/configure.log" 2>&1 ||
+  (cd "$dir" && rm -rf $arch && env -u PETSC_DIR -u PETSC_ARCH python3 ./configure PETSC_ARCH=$arch "${options[@]}") \
+    >"$root/configure.log" 2>&1 ||
     { tail -30 "$root/configure.log" >&2; die "PETSc's configure failed; log in $root/configure.log"; }
   touch "$root/configured"
 }
@@ -240,7 +252,8 @@ compile() {
   }
   trap interrupted INT TERM HUP
   set -m # a process group of its own, which can be ended as a whole
-  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 all >"$log" 2>&1 9>&- &
+  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 all \
+    >"$log" 2>&1 9>&- &
   set +m
   make=$!
   progress "$make" "$log"
@@ -283,7 +296,8 @@ build() {
   fi
   [ ! -f "$root/complete" ] || return 0
   name_other_gpus
-  say "building PETSc $version$variant ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
+  say "building PETSc $version$variant ($kind${capability:+, compute capability $capability}) in $root," \
+    "once for all clones"
   say "about 7 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
   unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
   install_packages
@@ -301,7 +315,8 @@ build_petsc4py() {
   install_packages
   say "building petsc4py (1 minute; log: $root/petsc4py.log)"
   rm -rf "$site.part"
-  PETSC_DIR=$dir PETSC_ARCH=$arch CFLAGS=-O0 pip install -q --target "$site.part" numpy "petsc4py==$version" >"$root/petsc4py.log" 2>&1 ||
+  PETSC_DIR=$dir PETSC_ARCH=$arch CFLAGS=-O0 pip install -q --target "$site.part" numpy "petsc4py==$version" \
+    >"$root/petsc4py.log" 2>&1 ||
     { tail -20 "$root/petsc4py.log" >&2; die "petsc4py did not build; log in $root/petsc4py.log"; }
   mv "$site.part" "$site"
 }

@@ -155,12 +155,14 @@ int main(int argc, char **args)
 
    test:
       suffix: view_sub
-      args: -mat_type aij -n 32 -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type sptrsvgpu -sub_mat_sptrsvgpu_view -sub_mat_sptrsvgpu_algorithm serial -sub_pc_factor_levels 1
+      args: -mat_type aij -n 32 -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type sptrsvgpu
+      args: -sub_mat_sptrsvgpu_view -sub_mat_sptrsvgpu_algorithm serial -sub_pc_factor_levels 1
       filter: grep -v -e time: -e "sptrsvgpu [0-9]" | sed -e "s/analysis .* s/analysis T s/"
 
    test:
       suffix: view_zero_pivot
-      args: -mat_type aij -n 4 -pc_type sptrsvgpu -pc_factor_zeropivot 3.9 -pc_factor_shift_type none -mat_sptrsvgpu_view
+      args: -mat_type aij -n 4 -pc_type sptrsvgpu -pc_factor_zeropivot 3.9 -pc_factor_shift_type none
+      args: -mat_sptrsvgpu_view
       filter: grep -e failed -e iterations
 
    # other scalars than real double

@@ -99,7 +99,8 @@ int main(int argc, char **args)
          args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-6
       test:
          suffix: petsc
-         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-6
+         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres
+         args: -ksp_rtol 1e-6
 
    testset:
       requires: single
@@ -109,7 +110,8 @@ int main(int argc, char **args)
          args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-4
       test:
          suffix: single_petsc
-         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-4
+         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres
+         args: -ksp_rtol 1e-4
 
    testset:
       args: -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc -ksp_type gmres

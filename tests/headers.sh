@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles src/pc and src/ksp with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a
-# toolkit, with it; also with 64-bit indices, and with complex or single scalars. No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache
-# lacks them.
+# toolkit, with it; also with 64-bit indices, and with complex or single scalars. No PETSc is built: the headers are
+# those of the source distributions, which are downloaded where the cache lacks them.
 #
 #   PETSC_DIR, PETSC_ARCH  a configured PETSc, on whose petscconf.h those of the others are modeled
 #   CC                     its compiler

@@ -18,17 +18,22 @@ given="env -u CONDA_PREFIX PETSC_DIR=$PETSC_DIR_HERE"
 
 info() { # what it prints can be evaluated, and is true
   local p v=
-  for p in MAJOR MINOR SUBMINOR; do v+=${v:+.}$(awk -v p=SPTRSVGPU_VERSION_$p '$2 == p { print $3 }' include/sptrsvgpu.h); done
+  for p in MAJOR MINOR SUBMINOR;
+    do v+=${v:+.}$(awk -v p=SPTRSVGPU_VERSION_$p '$2 == p { print $3 }' include/sptrsvgpu.h); done
   [ "$VERSION" = "$v" ] && [ -f "$LIB" ] &&
-    [ -f "$PETSC_DIR_HERE/$PETSC_ARCH_HERE/lib/petsc/conf/petscvariables" ] && [[ $CUDA = [01] ]] && [ -n "$PETSC_FROM" ]
+    [ -f "$PETSC_DIR_HERE/$PETSC_ARCH_HERE/lib/petsc/conf/petscvariables" ] && [[ $CUDA = [01] ]] &&
+      [ -n "$PETSC_FROM" ]
 }
 info_only() { # nothing but assignments
-  [ "$($make -s info 2>/dev/null | grep -vcE '^(VERSION|LIB|PETSC_DIR|PETSC_ARCH|PETSC_FROM|PETSC4PY|CUDA|CUDA_ARCH)=')" = 0 ]
+  [ "$($make -s info 2>/dev/null |
+    grep -vcE '^(VERSION|LIB|PETSC_DIR|PETSC_ARCH|PETSC_FROM|PETSC4PY|CUDA|CUDA_ARCH)=')" = 0 ]
 }
 helps() { # every goal that it names is there
   local goal
   for goal in $($make -s help | sed -n 's/^make  *\([a-z0-9]*\)  .*/\1/p'); do
-    [ "$goal" = build ] || grep -qE "^[a-z0-9 ]*\b$goal\b[a-z0-9 ]*:" makefile conf/install.mk examples/makefile tests/makefile || { echo "no goal $goal"; return 1; }
+    [ "$goal" = build ] ||
+      grep -qE "^[a-z0-9 ]*\b$goal\b[a-z0-9 ]*:" makefile conf/install.mk examples/makefile tests/makefile ||
+      { echo "no goal $goal"; return 1; }
   done
 }
 
@@ -37,8 +42,10 @@ helps() { # every goal that it names is there
 stand_ins() { # programs that would install, download or build: they note their call and fail
   local program
   mkdir -p "$empty/bin"
-  for program in apt-get sudo pip pip3; do printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $program "$empty" >"$empty/bin/$program"; done
-  printf '#!/bin/sh\ncase "$*" in *pip*--version) ;; *pip*) echo pip >>%s/called; exit 1;; esac\nexec %s "$@"\n' "$empty" "$(command -v python3)" >"$empty/bin/python3"
+  for program in apt-get sudo pip pip3; do printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $program "$empty" \
+    >"$empty/bin/$program"; done
+  printf '#!/bin/sh\ncase "$*" in *pip*--version) ;; *pip*) echo pip >>%s/called; exit 1;; esac\nexec %s "$@"\n' \
+    "$empty" "$(command -v python3)" >"$empty/bin/python3"
   chmod +x "$empty/bin"/*
   rm -f "$empty/called"
 }
@@ -46,8 +53,10 @@ nothing_set_up() { # parsing, dry runs and misspelt goals do nothing at all
   local goals out
   stand_ins
   for goals in "-n run" "-n test" "-n lib" "-n install" "-n no_such_goal" no_such_goal info lib check; do
-    out=$($without PATH="$empty/bin:$PATH" SPTRSV_CACHE="$empty/cache" timeout 60 $make -s BUILD="$empty/build" $goals 2>&1)
-    [ ! -e "$empty/called" ] && [ ! -e "$empty/cache" ] && [ ! -e "$empty/build" ] || { echo "make $goals did something: $out"; return 1; }
+    out=$($without PATH="$empty/bin:$PATH" SPTRSV_CACHE="$empty/cache" timeout 60 $make -s BUILD="$empty/build" $goals \
+      2>&1)
+    [ ! -e "$empty/called" ] && [ ! -e "$empty/cache" ] && [ ! -e "$empty/build" ] ||
+      { echo "make $goals did something: $out"; return 1; }
   done
   out=$($without SPTRSV_CACHE="$empty/cache" timeout 60 $make -s info 2>/dev/null)
   [ $? != 0 ] && [ -z "$out" ]
@@ -57,13 +66,17 @@ says_how() { # make alone names both ways out
   out=$($without SPTRSV_CACHE="$empty/cache" timeout 60 $make lib 2>&1)
   [ $? != 0 ] && grep -q "set PETSC_DIR.*make petsc" <<<"$out"
 }
-fresh() { # make run says that it builds one; configure sees no PETSC_DIR of the environment. A stand-in for configure reports
+# make run says that it builds one; configure sees no PETSC_DIR of the environment. A stand-in for configure reports
+fresh() {
   local kind src out
   stand_ins
   for kind in cuda host; do
     src=$empty/fresh/$ours-$kind$([ $kind = host ] || echo "-${CUDA_ARCH%%,*}")/src
-    mkdir -p "$src/config/BuildSystem/config/packages" && touch "$src/../unpacked" "$src/config/BuildSystem/config/packages/CUDA.py"
-    printf 'import os\nraise SystemExit("environment: " + str([x for x in ("PETSC_DIR", "PETSC_ARCH") if x in os.environ]))\n' >"$src/configure"
+    mkdir -p "$src/config/BuildSystem/config/packages" &&
+      touch "$src/../unpacked" "$src/config/BuildSystem/config/packages/CUDA.py"
+    printf '%s\n' 'import os' \
+      'raise SystemExit("environment: " + str([x for x in ("PETSC_DIR", "PETSC_ARCH") if x in os.environ]))' \
+      >"$src/configure"
   done
   out=$($without PATH="$empty/bin:$PATH" SPTRSV_CACHE="$empty/fresh" timeout 60 $make run 2>&1)
   grep -q 'no PETSc found' <<<"$out" && grep -qF 'environment: []' <<<"$out" || { echo "$out"; return 1; }
@@ -71,7 +84,8 @@ fresh() { # make run says that it builds one; configure sees no PETSC_DIR of the
 
 # ---- PETScs that are given or found (U1, U11)
 
-installed() { # FOLDER [SED]: stand-in for an installed PETSc: headers and variables of the one here, the variables changed
+# FOLDER [SED]: stand-in for an installed PETSc: headers and variables of the one here, the variables changed
+installed() {
   mkdir -p "$1/include" "$1/lib/petsc"
   ln -sf "$PETSC_DIR_HERE"/include/*.h "$1/include/"
   ln -sf "$PETSC_DIR_HERE/$PETSC_ARCH_HERE"/include/*.h "$1/include/"
@@ -91,12 +105,14 @@ refused() { # PATTERN COMMAND...: make ends with this message
 }
 old() { # one that is too old
   installed "$empty/old" && rm "$empty/old/include/petscversion.h" &&
-    sed 's/VERSION_MINOR .*/VERSION_MINOR 19/' "$PETSC_DIR_HERE/include/petscversion.h" >"$empty/old/include/petscversion.h" &&
+    sed 's/VERSION_MINOR .*/VERSION_MINOR 19/' "$PETSC_DIR_HERE/include/petscversion.h" \
+      >"$empty/old/include/petscversion.h" &&
     refused "older than 3.20" env -u PETSC_ARCH PETSC_DIR="$empty/old"
 }
 conda() { installed "$empty/conda" && found CONDA_PREFIX $without CONDA_PREFIX="$empty/conda"; }
 pkg_config() {
-  installed "$empty/system" && mkdir -p "$empty/pc" && printf 'prefix=%s\nName: PETSc\nDescription: x\nVersion: 1\n' "$empty/system" >"$empty/pc/PETSc.pc" &&
+  installed "$empty/system" && mkdir -p "$empty/pc" &&
+    printf 'prefix=%s\nName: PETSc\nDescription: x\nVersion: 1\n' "$empty/system" >"$empty/pc/PETSc.pc" &&
     found pkg-config-PETSc $without PKG_CONFIG_LIBDIR="$empty/pc"
 }
 quadruple_conda() { # one found that cannot be used is named, and the next is taken
@@ -105,7 +121,8 @@ quadruple_conda() { # one found that cannot be used is named, and the next is ta
   [ $? != 0 ] && grep -q "passed over the PETSc in $empty/quadruple.*its scalars are __float128" <<<"$out"
 }
 kinds() { # each combination of scalars and indices has a folder of its own in the cache
-  local out root="$empty/kinds/$ours-complex-single-int64-host" find="$without PETSC_KIND=host SPTRSV_CACHE=$empty/kinds"
+  local out root="$empty/kinds/$ours-complex-single-int64-host" \
+    find="$without PETSC_KIND=host SPTRSV_CACHE=$empty/kinds"
   out=$($find PETSC_SCALAR=quaternion conf/petsc.sh find 2>&1)
   [ $? = 1 ] && grep -q "PETSC_SCALAR=quaternion is neither real nor complex" <<<"$out" || { echo "$out"; return 1; }
   mkdir -p "$root" && touch "$root/complete" &&
@@ -117,7 +134,8 @@ kinds() { # each combination of scalars and indices has a folder of its own in t
 preferred() { # make petsc names the PETSc that comes before the cache's
   local out
   mkdir -p "$empty/host/$ours-host" && touch "$empty/host/$ours-host/complete" &&
-    out=$($without PETSC_KIND=host SPTRSV_CACHE="$empty/host" PETSC_DIR="$PETSC_DIR_HERE" PETSC_ARCH="$PETSC_ARCH_HERE" timeout 60 $make petsc 2>&1) &&
+    out=$($without PETSC_KIND=host SPTRSV_CACHE="$empty/host" PETSC_DIR="$PETSC_DIR_HERE" \
+      PETSC_ARCH="$PETSC_ARCH_HERE" timeout 60 $make petsc 2>&1) &&
     grep -q "make uses the PETSc in $PETSC_DIR_HERE, which it finds before" <<<"$out" || { echo "$out"; return 1; }
 }
 
@@ -130,8 +148,10 @@ archs() { # LIST FLAGS: the compiler gets these
 }
 all_major() { # a PETSc for all GPUs, as conda has it: none of its architectures below 80 is ours
   installed "$empty/major" 's/-gencode arch=compute_[0-9]*,code=sm_[0-9]*/-arch=all-major/' && local out &&
-    out=$(env -u PETSC_ARCH PETSC_DIR="$empty/major" timeout 60 $make -n lib BUILD="$empty/archs" CUDA_ARCH="80 90" 2>&1 | grep -m1 'nvcc.*-c ')
-  [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | paste -sd' ')" = "code=sm_80 code=sm_90" ] && ! grep -q all-major <<<"$out" || { echo "$out"; return 1; }
+    out=$(env -u PETSC_ARCH PETSC_DIR="$empty/major" timeout 60 $make -n lib BUILD="$empty/archs" CUDA_ARCH="80 90" \
+      2>&1 | grep -m1 'nvcc.*-c ')
+  [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | paste -sd' ')" = "code=sm_80 code=sm_90" ] &&
+    ! grep -q all-major <<<"$out" || { echo "$out"; return 1; }
 }
 gpu() { # CAPABILITY: PATH with a stand-in for nvidia-smi
   mkdir -p "$empty/gpu$1"
@@ -143,12 +163,15 @@ cached_for() { # a PETSc in the cache that was built for another GPU is named
   local out
   mkdir -p "$empty/cache90/$ours-cuda-90" && touch "$empty/cache90/$ours-cuda-90/complete"
   out=$($without "$(gpu 8.0)" SPTRSV_CACHE="$empty/cache90" timeout 60 $make lib 2>&1)
-  [ $? != 0 ] && grep -q "the PETSc in the cache is for compute capability 90; needed is one for 80" <<<"$out" || { echo "$out"; return 1; }
+  [ $? != 0 ] && grep -q "the PETSc in the cache is for compute capability 90; needed is one for 80" <<<"$out" ||
+    { echo "$out"; return 1; }
 }
 other_archs() { # a build for other GPUs is made again, not kept
   local out
-  mkdir -p "$empty/kept" && $given $make -s BUILD="$empty/kept" "$empty/kept/config" && out=$(cat "$empty/kept/config") &&
-    $given $make -s BUILD="$empty/kept" CUDA_ARCH="90 ptx90" "$empty/kept/config" && [ "$out" != "$(cat "$empty/kept/config")" ]
+  mkdir -p "$empty/kept" && $given $make -s BUILD="$empty/kept" "$empty/kept/config" &&
+    out=$(cat "$empty/kept/config") &&
+    $given $make -s BUILD="$empty/kept" CUDA_ARCH="90 ptx90" "$empty/kept/config" &&
+      [ "$out" != "$(cat "$empty/kept/config")" ]
 }
 
 # ---- builds, install, uninstall (U5, U7, U13)
@@ -167,7 +190,8 @@ removed() { # FOLDER: uninstall removes every file
 installs() { # library, pkg-config file, man pages, examples
   local root=$empty/root
   into "$root" || return 1
-  [ "$(readelf -d "$root$prefix/lib/libsptrsvgpu.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libsptrsvgpu.so.${VERSION%%.*}" ] || return 1
+  [ "$(readelf -d "$root$prefix/lib/libsptrsvgpu.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = \
+    "libsptrsvgpu.so.${VERSION%%.*}" ] || return 1
   [ "$(readlink "$root$prefix/lib/libsptrsvgpu.so")" = "libsptrsvgpu.so.$VERSION" ] || return 1
   [ "$(PKG_CONFIG_LIBDIR=$root$prefix/lib/pkgconfig pkg-config --modversion sptrsvgpu)" = "$VERSION" ] || return 1
   [ -s "$root$prefix/share/man/man3/PCSPTRSVGPU.3" ] && [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
@@ -175,22 +199,26 @@ installs() { # library, pkg-config file, man pages, examples
 }
 installed_examples() { # are built by the makefile that is installed with them, and solve with the library that is
   local root=$empty/examples example
-  into "$root" && cp -r "$root$prefix/share/sptrsvgpu/examples" "$empty/copy" && $make -s -C "$empty/copy" prefix="$root$prefix" || return 1
+  into "$root" && cp -r "$root$prefix/share/sptrsvgpu/examples" "$empty/copy" &&
+    $make -s -C "$empty/copy" prefix="$root$prefix" || return 1
   for example in "ex1 -n 8" "ex2 -f examples/data/poisson.mtx.xz" ex4; do
-    "$empty/copy/"$example -dll_append "$root$prefix/lib/libsptrsvgpu.so" -pc_type sptrsvgpu -ksp_converged_reason -use_gpu_aware_mpi 0 |
+    "$empty/copy/"$example -dll_append "$root$prefix/lib/libsptrsvgpu.so" -pc_type sptrsvgpu -ksp_converged_reason \
+      -use_gpu_aware_mpi 0 |
       grep 'Linear.* solve converged' || { echo "$example"; return 1; }
   done
 }
 install_as_root() { # with no environment and another home: of the PETSc and for the GPUs that make has built for
   local root=$empty/as_root
-  into "$root" -u PETSC_DIR -u PETSC_ARCH -u CONDA_PREFIX PKG_CONFIG_LIBDIR="$empty" SPTRSV_CACHE="$empty/cache" >"$empty/install.log" &&
+  into "$root" -u PETSC_DIR -u PETSC_ARCH -u CONDA_PREFIX PKG_CONFIG_LIBDIR="$empty" SPTRSV_CACHE="$empty/cache" \
+    >"$empty/install.log" &&
     ! grep -E '^ *(CC|CUDAC|LINK) ' "$empty/install.log" && cmp "$LIB" "$root$prefix/lib/libsptrsvgpu.so" &&
     grep -qx "petsc_dir=$PETSC_DIR_HERE" "$root$prefix/lib/pkgconfig/sptrsvgpu.pc"
 }
 install_fat() { # what make fat builds, though this PETSc may be for one GPU
   local build=$empty/fat
   $given PETSC_ARCH="$PETSC_ARCH_HERE" $make -s BUILD="$build" CUDA_ARCH=fat "$build/config" &&
-    env -u PETSC_DIR -u PETSC_ARCH $make -n install BUILD="$build" | grep -m 1 'nvcc.*-c ' | grep 'code=sm_80 .*code=sm_90 '
+    env -u PETSC_DIR -u PETSC_ARCH $make -n install BUILD="$build" | grep -m 1 'nvcc.*-c ' |
+      grep 'code=sm_80 .*code=sm_90 '
 }
 install_fails() { # halfway, for a folder is where a file belongs: uninstall removes what there is
   local root=$empty/fails
@@ -219,15 +247,18 @@ END
   local flags petsc
   flags=$(PKG_CONFIG_LIBDIR=$root/lib/pkgconfig pkg-config --cflags --libs sptrsvgpu) || return 1
   petsc=$PETSC_DIR_HERE/$PETSC_ARCH_HERE
-  mpicc "$empty/use.c" -o "$empty/use" $flags -I"$PETSC_DIR_HERE/include" -I"$petsc/include" -L"$petsc/lib" -Wl,-rpath,"$petsc/lib" -lpetsc -lm $([ "$CUDA" = 0 ] || echo -I/usr/local/cuda/include) || return 1
+  mpicc "$empty/use.c" -o "$empty/use" $flags -I"$PETSC_DIR_HERE/include" -I"$petsc/include" -L"$petsc/lib" \
+    -Wl,-rpath,"$petsc/lib" -lpetsc -lm $([ "$CUDA" = 0 ] || echo -I/usr/local/cuda/include) || return 1
   [ "$("$empty/use")" = "$VERSION" ]
 }
-not_absolute() { ! $make -s install PREFIX=here 2>"$empty/out" >/dev/null && grep -q "not an absolute path" "$empty/out"; }
+not_absolute() { ! $make -s install PREFIX=here 2>"$empty/out" >/dev/null &&
+  grep -q "not an absolute path" "$empty/out"; }
 changelog() { grep -q "^## $VERSION" CHANGELOG.md; }
 checks() { timeout 120 $make -s check 2>&1 | tail -n 1 | grep -qE '^OK \((host|GPU sm_[0-9]+)\)$'; }
 view_apart() { # the view comes after the times are taken
   local out
-  out=$(timeout 300 $make run ARGS="-n 8" 2>&1) && [ "$(grep -n '^time:' <<<"$out" | cut -d: -f1)" -lt "$(grep -n 'algorithm' <<<"$out" | head -n 1 | cut -d: -f1)" ]
+  out=$(timeout 300 $make run ARGS="-n 8" 2>&1) &&
+    [ "$(grep -n '^time:' <<<"$out" | cut -d: -f1)" -lt "$(grep -n 'algorithm' <<<"$out" | head -n 1 | cut -d: -f1)" ]
 }
 up_to_date() { # a second make has nothing to do
   local out
@@ -235,7 +266,9 @@ up_to_date() { # a second make has nothing to do
 }
 run() { # OPTIONS EXPRESSION: make run prints what it should
   local out
-  out=$(timeout 300 $make run ARGS="$1" 2>&1) && grep -q "$2" <<<"$out" && grep -q '^iterations:.*CONVERGED' <<<"$out" && grep -q 'algorithm ' <<<"$out" && grep -q 'PCApply .* ms' <<<"$out" && grep -q 'MatSolve .* ms' <<<"$out"
+  out=$(timeout 300 $make run ARGS="$1" 2>&1) && grep -q "$2" <<<"$out" &&
+    grep -q '^iterations:.*CONVERGED' <<<"$out" && grep -q 'algorithm ' <<<"$out" &&
+    grep -q 'PCApply .* ms' <<<"$out" && grep -q 'MatSolve .* ms' <<<"$out"
 }
 run_ranks() {
   timeout 300 $make run NP=2 ARGS="-n 8" 2>&1 | grep -q "block Jacobi: each of 2 ranks"
@@ -243,7 +276,8 @@ run_ranks() {
 exported() { # nothing of the library is visible but its interface
   local LIB PETSC_DIR PETSC_ARCH CUDA
   eval "$($make -s info)"
-  ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
+  ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' |
+    grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
 }
 
 table() { # the generated parts of README and docs are what results/ and the sources give; their links lead somewhere
@@ -253,19 +287,25 @@ table() { # the generated parts of README and docs are what results/ and the sou
 commands() { # those of README and docs do what they say
   local LIB PETSC_DIR PETSC_ARCH CUDA
   eval "$($make -s info)"
-  "${PYTHON:-python3}" docs/tools/commands.py "$(realpath -m "$(dirname "$LIB")/../examples")" "$LIB" README.md docs/use.md docs/ordering.md
+  "${PYTHON:-python3}" docs/tools/commands.py "$(realpath -m "$(dirname "$LIB")/../examples")" \
+    "$LIB" README.md docs/use.md docs/ordering.md
 }
-solutions() { # the program that measures times to solution on a GPU, and what makes tables of them, with a matrix on the host
+# the program that measures times to solution on a GPU, and the script that makes tables of them, on the host
+solutions() {
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/solutions
-  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
+  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o \
+    "$empty/solutions.jsonl" && "${PYTHON:-python3}" bench/solutions.py "$empty/solutions.jsonl" |
+    grep -q "^| g2d5:20 | 400 | CG |"
 }
 setups() { # the same for set-ups and applies: every one of six ways gives what PETSc's own does
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/setup
-  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" bench/setups.py "$empty/setup.jsonl" | sed '1,/^One PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
+  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" &&
+    [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] &&
+    "${PYTHON:-python3}" bench/setups.py "$empty/setup.jsonl" | sed '1,/^One PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
 }
 
 check "make info can be evaluated" info
@@ -276,7 +316,8 @@ check "where no PETSc is, make says what to do" says_how
 check "where no PETSc is, make run builds one" fresh
 check "a PETSC_DIR without PETSC_ARCH" found PETSC_DIR env -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE"
 check "a PETSC_DIR with PETSC_ARCH" found PETSC_DIR env PETSC_DIR="$PETSC_DIR_HERE" PETSC_ARCH="$PETSC_ARCH_HERE"
-check "a PETSC_DIR that is none" refused "PETSC_ARCH=none cannot be used: it is not a built PETSc" env PETSC_DIR="$empty" PETSC_ARCH=none
+check "a PETSC_DIR that is none" refused "PETSC_ARCH=none cannot be used: it is not a built PETSc" env \
+  PETSC_DIR="$empty" PETSC_ARCH=none
 check "a PETSC_DIR with a space" refused "has a space in it" env PETSC_DIR="$empty/a b"
 check "a PETSC_DIR that is not absolute" refused "not an absolute path" env PETSC_DIR=somewhere
 check "a PETSc that is too old" old
@@ -287,12 +328,14 @@ check "scalars and indices of the PETSc in the cache" kinds
 check "make petsc where a PETSc is" preferred
 if [ "$CUDA" = 1 ]; then
   check "CUDA_ARCH as a list" archs "90 ptx90" "sm_90 compute_90"
-  check "CUDA_ARCH by default, with no GPU" env PATH="$(gpu none | sed 's/^PATH=//')" bash -c "$(declare -f archs); given='$given' make='$make' empty='$empty'; archs '' 'sm_90 compute_80'"
+  check "CUDA_ARCH by default, with no GPU" env PATH="$(gpu none | sed 's/^PATH=//')" bash -c \
+    "$(declare -f archs); given='$given' make='$make' empty='$empty'; archs '' 'sm_90 compute_80'"
   check "CUDA_ARCH of PTX alone" archs ptx80 compute_80
   check "a PETSc for all GPUs" all_major
   check "CUDA_ARCH below 80" refused "needs compute capability 8.0" $given CUDA_ARCH=70
   check "CUDA_ARCH that is no number" refused "is not a compute capability" $given CUDA_ARCH=hopper
-  check "a PETSc for another GPU" refused "does not run on compute capability 80" env -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" "$(gpu 8.0)"
+  check "a PETSc for another GPU" refused "does not run on compute capability 80" env \
+    -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" "$(gpu 8.0)"
   check "a PETSc in the cache for another GPU" cached_for
   check "a build for other GPUs is made again" other_archs
   check "make install after make fat" install_fat

@@ -27,7 +27,8 @@ build_petsc() { # NAME: prints where it is, as shell assignments
   case $1- in *-complex-*) scalar=complex ;; esac
   case $1- in *-single-*) precision=single ;; esac
   case $1- in *-int64-*) indices=64 ;; esac
-  PETSC_VERSION=${1%%-*} PETSC_SCALAR=$scalar PETSC_PRECISION=$precision PETSC_INDICES=$indices PETSC_KIND=host PETSC_OPTIMIZE=-O0 SPTRSV_CACHE=$cache/versions conf/petsc.sh build
+  PETSC_VERSION=${1%%-*} PETSC_SCALAR=$scalar PETSC_PRECISION=$precision PETSC_INDICES=$indices PETSC_KIND=host \
+    PETSC_OPTIMIZE=-O0 SPTRSV_CACHE=$cache/versions conf/petsc.sh build
 }
 
 run_make() { # NAME TARGET
@@ -48,7 +49,8 @@ run_tests() { # NAME: p, f, s are what passed, failed, was skipped
   fi
 }
 
-sources=$(find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat | sha256sum |
+sources=$(find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat |
+  sha256sum |
   cut -c1-16)
 
 write_results() { # the new lines, and the other ones as they are

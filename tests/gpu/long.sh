@@ -10,16 +10,18 @@ program_alone() { # NAME SECONDS COMMAND...
   verdict "$name: $(tail -n 1 "$results/$name.log" | cut -c1-200)" $status "$results/$name.log"
 }
 
-if begin ampere "triangular solves without clusters, in 163 KB and 99 KB of shared memory, by code for compute capability 8.0"; then
+if begin ampere "solves without clusters, in 163 KB and 99 KB of shared memory, by code for 8.0"; then
   rm -f "$results/ampere.jsonl"
   [ -x "$AMPERE" ] || $make -s ampere >"$results/ampere.log" 2>&1
   # the small matrices first: what there is no time for is named by the count
-  mapfile -t at < <(find -L ${MATRICES:-"$SPTRSV_MATRICES"} -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
+  mapfile -t at < <(find -L ${MATRICES:-"$SPTRSV_MATRICES"} -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n |
+    cut -d' ' -f2-)
   timeout -k 5 140 "$AMPERE" -a chunk,thread,sell -m 10 -limits 166912,101376 -o "$results/ampere.jsonl" "${at[@]}" \
     >"$results/ampere.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong|bandwidth" "$results/ampere.log" | tee -a "$out"
-  verdict "$(cut -d'"' -f8 "$results/ampere.jsonl" | sort -u | wc -l) of ${#at[@]} matrices" $status "$results/ampere.log"
+  verdict "$(cut -d'"' -f8 "$results/ampere.jsonl" | sort -u | wc -l) of ${#at[@]} matrices" $status \
+    "$results/ampere.log"
   [ ! -f "$results/ampere.jsonl" ] || python3 bench/ampere.py "$results/ampere.jsonl" | tee -a "$out"
 fi
 
@@ -92,7 +94,8 @@ if begin sanitizer "compute-sanitizer"; then
   verdict "initcheck: $(summary initcheck)" $status
   [ $status = 0 ] || reported "$results/sanitizer-initcheck.log"
 
-  # a value that is its own flag in shared memory counts as a race for the tool: without chunk and the search of level sets
+  # a value that is its own flag in shared memory counts as a race for the tool: without chunk and the search of level
+  # sets
   for precision in double float; do
     sanitize racecheck-$precision racecheck 120 --kernel-name-exclude kernel_substring=levels_find -- \
       "$BENCH" -a thread,warp -m 0 -p $precision "${small[@]}"

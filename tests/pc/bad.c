@@ -223,7 +223,8 @@ int main(int argc, char **args)
          filter: Error: grep -o "On several ranks only the natural ordering"
       test:
          suffix: orderings
-         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor -pc_factor_mat_ordering_type {{natural rcm}}
+         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor
+         args: -pc_factor_mat_ordering_type {{natural rcm}}
          filter: Error: grep -o "contradict each other; give one of them"
       test:
          suffix: orderings_natural
@@ -276,7 +277,8 @@ int main(int argc, char **args)
       test:
          # in place 132 of the order
          suffix: zero_multicolor
-         args: -case zero -n 1000 -pc_sptrsvgpu_ordering multicolor -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
+         args: -case zero -n 1000 -pc_sptrsvgpu_ordering multicolor -pc_sptrsvgpu_factor {{ilu icc}}
+         args: -pc_factor_shift_type none
       test:
          suffix: zero_first
          args: -case last -n 1
@@ -292,7 +294,8 @@ int main(int argc, char **args)
       test:
          # on the host, where sums have PETSc's order: by inblocks a pivot becomes 2e-14, and rounding decides
          suffix: zero_shifted
-         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -case {{zero last}} -pc_factor_shift_type {{nonzero inblocks}}
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -case {{zero last}}
+         args: -pc_factor_shift_type {{nonzero inblocks}}
          output_file: output/bad_sound.out
       test:
          suffix: nan
@@ -311,9 +314,11 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural multicolor}}
+      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
+      args: -pc_sptrsvgpu_ordering {{natural multicolor}}
       output_file: output/bad_sound.out
-   # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for ever
+   # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for
+   # ever
    test:
       suffix: small_ways
       nsize: {{2 3}}
@@ -322,7 +327,8 @@ int main(int argc, char **args)
    test:
       suffix: small_serial
       nsize: {{1 3}}
-      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -pc_type sptrsvgpu -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -pc_type sptrsvgpu -n {{0 1 2}}
+      args: -pc_sptrsvgpu_factor {{ilu icc}}
       output_file: output/bad_sound.out
 
 TEST*/

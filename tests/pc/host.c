@@ -223,7 +223,8 @@ int main(int argc, char **args)
       test:
          # rows of one pattern are PETSc's I-nodes
          suffix: inodes
-         args: -n 100 -block 3 -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -mat_no_inode {{0 1}}
+         args: -n 100 -block 3 -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}}
+         args: -mat_no_inode {{0 1}}
       test:
          suffix: shift
          args: -problem saddle -pc_factor_shift_type {{nonzero inblocks}}
@@ -233,7 +234,8 @@ int main(int argc, char **args)
 
    testset:
       output_file: output/empty.out
-      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
+      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu"
+      args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: icc
          args: -pc_factor_mat_ordering_type {{natural rcm multicolor}} -pc_factor_levels {{0 2}}
@@ -243,15 +245,18 @@ int main(int argc, char **args)
       nsize: 2
       test:
          suffix: ranks
-         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_icc
-         args: -problem poisson -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
+         args: -problem poisson -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
 
    test:
       # sums of ILU by rows, in PETSc's order
       suffix: plans
       output_file: output/empty.out
-      args: -plans -ours " -pc_type sptrsvgpu -mat_sptrsvgpu_algorithm serial" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+      args: -plans -ours " -pc_type sptrsvgpu -mat_sptrsvgpu_algorithm serial"
+      args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
 
 TEST*/

@@ -107,7 +107,8 @@ int main(int argc, char **args)
          args: -pc_factor_levels 2 -pc_factor_fill {{1 5}}
       test:
          suffix: ordering
-         args: -problem {{convection random arrow}} -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength multicolor}}
+         args: -problem {{convection random arrow}}
+         args: -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength multicolor}}
       test:
          suffix: ordering_levels
          args: -problem convection -pc_factor_mat_ordering_type {{nd rcm multicolor}} -pc_factor_levels 2
@@ -120,31 +121,48 @@ int main(int argc, char **args)
       test:
          # ours orders by itself, and so does PETSc
          suffix: own_ordering
-         args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
+         args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}}
+         args: -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_options
-         args: -problem {{convection random}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
+         args: -problem {{convection random}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}}
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_icc
-         args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
+         args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}}
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_shift
-         args: -mat_type aij -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
+         args: -mat_type aij -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}}
+         args: -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          # on the host the natural one
          suffix: own_ordering_auto
-         args: -mat_type aij -problem {{convection poisson}} -ksp_type gmres -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu -pc_sptrsvgpu_ordering auto"
+         args: -mat_type aij -problem {{convection poisson}} -ksp_type gmres
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu -pc_sptrsvgpu_ordering auto"
       test:
          # what PETSc is told to do wins
          suffix: own_ordering_given
-         args: -problem convection -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto multicolor}} -pc_factor_mat_ordering_type multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+         args: -problem convection
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto multicolor}} \
+               -pc_factor_mat_ordering_type multicolor"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: own_ordering_ranks
          nsize: {{1 2 3}}
-         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type multicolor"
+         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc \
+               -sub_pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_bjacobi
-         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu -sub_pc_sptrsvgpu_ordering multicolor" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type multicolor"
+         args: -pc_type bjacobi -pc_bjacobi_blocks 4
+         args: -ours " -sub_pc_type sptrsvgpu -sub_pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc \
+               -sub_pc_factor_mat_ordering_type multicolor"
       test:
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
@@ -164,7 +182,8 @@ int main(int argc, char **args)
          args: -problem saddle
       test:
          suffix: shift_amount
-         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle
+         args: -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
          suffix: zeropivot
          args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2 -1e-3}}
@@ -179,17 +198,20 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm multicolor}}
       test:
          suffix: serial
-         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}}
+         args: -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
       test:
          suffix: auto
-         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity -mat_sptrsvgpu_timeout 5
+         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity
+         args: -mat_sptrsvgpu_timeout 5
       test:
          suffix: tune
          args: -problem {{convection random}} -mat_sptrsvgpu_select tune -mat_sptrsvgpu_tune_seconds {{0 0.2}}
 
    testset:
       output_file: output/empty.out
-      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
+      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu"
+      args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: icc
          args: -ksp_norm_type {{preconditioned unpreconditioned natural}}
@@ -204,7 +226,8 @@ int main(int argc, char **args)
          args: -pc_factor_mat_ordering_type {{natural nd rcm multicolor}} -pc_factor_levels {{0 1}}
       test:
          suffix: icc_shift
-         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}}
+         args: -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
       test:
          suffix: icc_default_shift
          args: -problem saddle -ksp_type gmres -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
@@ -217,26 +240,32 @@ int main(int argc, char **args)
       args: -problem poisson
       test:
          suffix: factor_ilu
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: factor_icc
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: capellini
          args: -ours " -pc_type capellini" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: capellini_ilu
-         args: -problem {{convection random}} -ours " -pc_type capellini" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+         args: -problem {{convection random}} -ours " -pc_type capellini"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: solver_type
-         args: -pc_type {{ilu icc}} -ours " -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_factor_mat_solver_type petsc"
+         args: -pc_type {{ilu icc}} -ours " -pc_factor_mat_solver_type sptrsvgpu"
+         args: -reference " -pc_factor_mat_solver_type petsc"
 
    # scalars on the GPU
    testset:
       output_file: output/empty.out
       test:
          suffix: cgdevice
-         args: -problem poisson -pc_type {{none jacobi sptrsvgpu}} -ksp_norm_type {{preconditioned unpreconditioned natural}} -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+         args: -problem poisson -pc_type {{none jacobi sptrsvgpu}}
+         args: -ksp_norm_type {{preconditioned unpreconditioned natural}} -ours " -ksp_type cgdevice"
+         args: -reference " -ksp_type cg"
       test:
          suffix: cgdevice_gamg
          args: -problem poisson -n 2500 -pc_type gamg -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
@@ -245,11 +274,13 @@ int main(int argc, char **args)
          args: -problem poisson -ksp_cg_single_reduction -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
       test:
          suffix: bcgsdevice
-         args: -problem {{convection random chain}} -pc_type {{none jacobi sptrsvgpu}} -ksp_pc_side {{left right}} -ours " -ksp_type bcgsdevice" -reference " -ksp_type bcgs"
+         args: -problem {{convection random chain}} -pc_type {{none jacobi sptrsvgpu}} -ksp_pc_side {{left right}}
+         args: -ours " -ksp_type bcgsdevice" -reference " -ksp_type bcgs"
       test:
          suffix: devices_ranks
          nsize: 2
-         args: -problem poisson -pc_type bjacobi -sub_pc_type sptrsvgpu -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+         args: -problem poisson -pc_type bjacobi -sub_pc_type sptrsvgpu -ours " -ksp_type cgdevice"
+         args: -reference " -ksp_type cg"
 
    # several ranks: block Jacobi; and as a part of others
    testset:
@@ -257,51 +288,77 @@ int main(int argc, char **args)
       nsize: {{1 2}}
       test:
          suffix: ranks
-         args: -problem {{convection random chain}} -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -problem {{convection random chain}} -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_icc
-         args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
+         args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_solver_type
-         args: -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_options
-         args: -mat_type aij -problem saddle -ours " -pc_type sptrsvgpu -pc_factor_levels 1 -pc_factor_shift_type nonzero" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_levels 1 -sub_pc_factor_shift_type nonzero"
+         args: -mat_type aij -problem saddle
+         args: -ours " -pc_type sptrsvgpu -pc_factor_levels 1 -pc_factor_shift_type nonzero"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc \
+               -sub_pc_factor_levels 1 -sub_pc_factor_shift_type nonzero"
       test:
          suffix: ranks_transpose
-         args: -problem {{convection random}} -ksp_type bicg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -problem {{convection random}} -ksp_type bicg -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi
-         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu"
+         args: -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_solver_type
-         args: -pc_type bjacobi -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type bjacobi -problem poisson -sub_pc_type {{ilu icc}}
+         args: -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_ordering
-         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type {{rcm multicolor}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type {{rcm multicolor}} -ours " -sub_pc_type sptrsvgpu"
+         args: -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm
-         args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu"
+         args: -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm_solver_type
-         args: -pc_type asm -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type asm -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu"
+         args: -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: fieldsplit
-         args: -pc_type fieldsplit -bs 2 -pc_fieldsplit_type {{additive multiplicative}} -ours " -fieldsplit_pc_type sptrsvgpu" -reference " -fieldsplit_pc_type bjacobi -fieldsplit_sub_pc_type ilu -fieldsplit_sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type fieldsplit -bs 2 -pc_fieldsplit_type {{additive multiplicative}}
+         args: -ours " -fieldsplit_pc_type sptrsvgpu"
+         args: -reference " -fieldsplit_pc_type bjacobi -fieldsplit_sub_pc_type ilu \
+               -fieldsplit_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: composite
-         args: -pc_type composite -pc_composite_type {{additive multiplicative}} -ours " -pc_composite_pcs jacobi,sptrsvgpu" -reference " -pc_composite_pcs jacobi,bjacobi -sub_1_sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type composite -pc_composite_type {{additive multiplicative}}
+         args: -ours " -pc_composite_pcs jacobi,sptrsvgpu"
+         args: -reference " -pc_composite_pcs jacobi,bjacobi -sub_1_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ksp
-         args: -pc_type ksp -ksp_ksp_type gmres -ksp_ksp_max_it 4 -ksp_type fgmres -ours " -ksp_pc_type sptrsvgpu" -reference " -ksp_pc_type bjacobi -ksp_sub_pc_type ilu -ksp_sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type ksp -ksp_ksp_type gmres -ksp_ksp_max_it 4 -ksp_type fgmres -ours " -ksp_pc_type sptrsvgpu"
+         args: -reference " -ksp_pc_type bjacobi -ksp_sub_pc_type ilu -ksp_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: gamg
-         args: -problem poisson -n 2500 -ksp_type cg -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu -mg_levels_sub_pc_factor_mat_solver_type petsc"
+         args: -problem poisson -n 2500 -ksp_type cg -pc_type gamg -mg_levels_ksp_type richardson
+         args: -mg_levels_ksp_max_it 1 -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu"
+         args: -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu \
+               -mg_levels_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: gamg_chebyshev
-         args: -problem poisson -n 2500 -ksp_type fgmres -pc_type gamg -mg_levels_ksp_type chebyshev -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu -mg_levels_sub_pc_factor_mat_solver_type petsc"
+         args: -problem poisson -n 2500 -ksp_type fgmres -pc_type gamg -mg_levels_ksp_type chebyshev
+         args: -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu"
+         args: -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu \
+               -mg_levels_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: mg
-         args: -problem poisson -pc_type mg -ours " -mg_levels_pc_type sptrsvgpu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type icc -mg_levels_sub_pc_factor_mat_solver_type petsc"
+         args: -problem poisson -pc_type mg -ours " -mg_levels_pc_type sptrsvgpu"
+         args: -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type icc \
+               -mg_levels_sub_pc_factor_mat_solver_type petsc"
 
 TEST*/

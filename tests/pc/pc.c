@@ -195,27 +195,35 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc
       test:
          suffix: ilu_options
-         args: -problem convection -pc_factor_levels 1 -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_levels 1 -reference_pc_factor_mat_ordering_type rcm
+         args: -problem convection -pc_factor_levels 1 -pc_factor_mat_ordering_type rcm -reference_pc_type ilu
+         args: -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_levels 1
+         args: -reference_pc_factor_mat_ordering_type rcm
       test:
          suffix: ilu_reuse
-         args: -problem convection -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_reuse_ordering -reference_pc_factor_reuse_fill -reference_pc_factor_mat_ordering_type rcm
+         args: -problem convection -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm
+         args: -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_reuse_ordering
+         args: -reference_pc_factor_reuse_fill -reference_pc_factor_mat_ordering_type rcm
       test:
          suffix: icc
          args: -problem poisson -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -symmetric
       test:
          suffix: ilu_multicolor
-         args: -problem {{convection random}} -pc_sptrsvgpu_ordering multicolor -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor
+         args: -problem {{convection random}} -pc_sptrsvgpu_ordering multicolor -reference_pc_type ilu
+         args: -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor
       test:
          suffix: icc_multicolor
-         args: -problem poisson -pc_sptrsvgpu_ordering multicolor -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor -symmetric
+         args: -problem poisson -pc_sptrsvgpu_ordering multicolor -reference_pc_type icc
+         args: -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor -symmetric
       test:
          suffix: ranks
          nsize: 2
-         args: -problem {{convection random}} -reference_pc_type bjacobi -reference_sub_pc_type ilu -reference_sub_pc_factor_mat_solver_type petsc
+         args: -problem {{convection random}} -reference_pc_type bjacobi -reference_sub_pc_type ilu
+         args: -reference_sub_pc_factor_mat_solver_type petsc
       test:
          suffix: ranks_icc
          nsize: 2
-         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
+         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc
+         args: -reference_sub_pc_factor_mat_solver_type petsc -symmetric
 
    # on the host by plans, instead of PETSc's own solves
    testset:
@@ -227,6 +235,7 @@ int main(int argc, char **args)
       test:
          suffix: serial_ranks_icc
          nsize: 2
-         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
+         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc
+         args: -reference_sub_pc_factor_mat_solver_type petsc -symmetric
 
 TEST*/

@@ -1,5 +1,5 @@
 static char help[] =
-  "What becomes of the library under other names, and of a program that opens it by itself. It starts itself again for each case:\n\
+  "The library under other names, and a program that opens it by itself. It starts itself again for each case:\n\
   -own <file> : opens the file and registers by itself\n\
   -before     : before PetscInitialize()\n\n";
 

@@ -1,5 +1,5 @@
 static char help[] =
-  "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
+  "Set-up after set-up, against PETSc's on the host: new values by MatSetValuesCOO(), same values, new pattern; shifts.\n\
   -icc    : ICC instead of ILU\n\
   -multicolor    : in multicolor order\n\
   -shift  : a MatFactorShiftType\n\
@@ -162,31 +162,37 @@ int main(int argc, char **args)
       output_file: output/empty.out
       test:
          suffix: ilu
-         args: -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
+         args: -problem {{poisson convection random chain diagonal arrow}}
+         args: -mat_sptrsvgpu_factorization {{auto device host}}
       test:
          suffix: ilu_shift
-         args: -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
+         args: -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}}
+         args: -mat_sptrsvgpu_factorization {{device host}}
       test:
          suffix: ilu_amount
          args: -problem saddle -shift {{nonzero inblocks}} -amount {{1e-3 0.5}} -mat_sptrsvgpu_factorization device
       test:
          suffix: ilu_multicolor
-         args: -multicolor -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
+         args: -multicolor -problem {{poisson convection random chain diagonal arrow}}
+         args: -mat_sptrsvgpu_factorization {{auto device host}}
       test:
          suffix: ilu_multicolor_shift
-         args: -multicolor -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -amount 0.1 -mat_sptrsvgpu_factorization {{device host}}
+         args: -multicolor -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -amount 0.1
+         args: -mat_sptrsvgpu_factorization {{device host}}
       test:
          suffix: icc_multicolor
          args: -multicolor -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
       test:
          suffix: icc_multicolor_shift
-         args: -multicolor -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
+         args: -multicolor -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}}
+         args: -mat_sptrsvgpu_factorization {{device host}}
       test:
          suffix: icc
          args: -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
       test:
          suffix: icc_shift
-         args: -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
+         args: -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}}
+         args: -mat_sptrsvgpu_factorization {{device host}}
 
    # on the host by plans, instead of PETSc's own solves
    testset:

@@ -1,5 +1,5 @@
 static char help[] =
-  "Matrices of the host of every type that PETSc's ILU and ICC take: the same bits and iterations as theirs, before and after new values.\n\
+  "Host matrices of every type that PETSc's ILU and ICC take: their bits and iterations, before and after new values.\n\
   -type <type> : of the matrix\n\
   -bs <size> : of its blocks\n\
   -tolerance <tolerance> : of a solution, where it is not to be the same bits\n\
@@ -144,19 +144,23 @@ int main(int argc, char **args)
       args: -ours " -pc_type sptrsvgpu" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: ilu
-         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij seqdense constantdiagonal}} -problem {{convection random}}
+         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij seqdense constantdiagonal}}
+         args: -problem {{convection random}}
       test:
          suffix: ilu_saddle
-         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij}} -problem saddle -pc_factor_shift_type {{none nonzero inblocks}} -pc_factor_shift_amount 0.1
+         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij}} -problem saddle
+         args: -pc_factor_shift_type {{none nonzero inblocks}} -pc_factor_shift_amount 0.1
       test:
          suffix: ilu_levels
          args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij}} -pc_factor_levels 2
       test:
          suffix: ilu_ordering
-         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij}} -pc_factor_mat_ordering_type rcm -pc_factor_levels {{0 1}}
+         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij}} -pc_factor_mat_ordering_type rcm
+         args: -pc_factor_levels {{0 1}}
       test:
          suffix: ilu_multicolor
-         args: -type {{seqaijperm seqaijsell seqaijcrl}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
+         args: -type {{seqaijperm seqaijsell seqaijcrl}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor"
+         args: -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: ilu_blocks
          args: -type seqbaij -bs {{2 3 4}} -pc_factor_levels {{0 1}} -pc_factor_mat_ordering_type {{natural rcm}}
@@ -165,7 +169,8 @@ int main(int argc, char **args)
          args: -type {{seqbaij seqdense}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering auto"
       test:
          suffix: ilu_solver_type
-         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij seqdense constantdiagonal}} -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu"
+         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij seqdense constantdiagonal}}
+         args: -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu"
       test:
          suffix: ilu_spd
          # PETSc has no ICC of dense matrices
@@ -176,10 +181,12 @@ int main(int argc, char **args)
       args: -problem poisson -ours " -pc_type sptrsvgpu" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: icc
-         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij seqsbaij}} -ksp_type {{cg gmres}} -pc_factor_levels {{0 1}}
+         args: -type {{seqaij seqaijperm seqaijsell seqaijcrl seqbaij seqsbaij}} -ksp_type {{cg gmres}}
+         args: -pc_factor_levels {{0 1}}
       test:
          suffix: icc_symmetric
-         args: -type {{seqaijperm seqaijsell seqaijcrl seqsbaij}} -ksp_type gmres -ksp_pc_side symmetric -tolerance 1e-12
+         args: -type {{seqaijperm seqaijsell seqaijcrl seqsbaij}} -ksp_type gmres -ksp_pc_side symmetric
+         args: -tolerance 1e-12
       test:
          suffix: icc_blocks
          args: -type {{seqbaij seqsbaij}} -bs {{2 3}}
@@ -189,7 +196,8 @@ int main(int argc, char **args)
          args: -type seqsbaij -problem saddle
       test:
          suffix: icc_solver_type
-         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij seqsbaij}} -ours " -pc_type icc -pc_factor_mat_solver_type sptrsvgpu"
+         args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij seqsbaij}}
+         args: -ours " -pc_type icc -pc_factor_mat_solver_type sptrsvgpu"
       test:
          suffix: icc_constant
          args: -type constantdiagonal -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
@@ -200,22 +208,26 @@ int main(int argc, char **args)
       args: -ours " -pc_type sptrsvgpu"
       test:
          suffix: ranks
-         args: -type {{mpiaij mpiaijperm mpiaijsell mpiaijcrl mpibaij}} -problem {{convection random}} -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -type {{mpiaij mpiaijperm mpiaijsell mpiaijcrl mpibaij}} -problem {{convection random}}
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          # PETSc's block Jacobi keeps the factors of a dense matrix that has new values
          suffix: ranks_dense
-         args: -once -type mpidense -problem {{convection random}} -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -once -type mpidense -problem {{convection random}}
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_blocks
          args: -type mpibaij -bs 2 -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_icc
-         args: -type {{mpiaij mpiaijperm mpiaijsell mpiaijcrl mpibaij mpisbaij}} -problem poisson -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
+         args: -type {{mpiaij mpiaijperm mpiaijsell mpiaijcrl mpibaij mpisbaij}} -problem poisson
+         args: -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_constant
          args: -type constantdiagonal -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_bjacobi
-         args: -type {{baij dense aijperm}} -pc_type bjacobi -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -type {{baij dense aijperm}} -pc_type bjacobi -ours " -sub_pc_type sptrsvgpu"
+         args: -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
 
 TEST*/

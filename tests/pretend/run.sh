@@ -4,8 +4,8 @@
 #
 # usage: tests/pretend/run.sh BUILD MPIEXEC [sanitized | ranks]
 #
-# BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process for
-# each: 20 minutes)
+# BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process
+# for each: 20 minutes)
 set -u
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/../check.sh"

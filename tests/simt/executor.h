@@ -46,7 +46,8 @@ typedef struct {
   int        multiprocessors; /* what the device claims to have */
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
   int        weak;            /* 1: stores become visible late and in any order, as relaxed ones may, and loads may find
-                                 what was there before; 2: stores and copies as late as nearly nobody can go on without */
+                                 what was there before; 2: stores and copies as late as nearly nobody can go on without
+                                 them */
   int  bounded;               /* where nobody can go on, let time pass until waits give up, instead of a report */
   int  cluster;               /* blocks of the largest cluster that the device claims to hold; 0: any */
   int  old;                   /* the device claims to have no clusters, nor bulk copies */

@@ -8,7 +8,8 @@ static void Fill(const TrsvMatrix *A, void *values, double off)
 {
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
-      Set(values, A->precision, Reals(A->precision, k), A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
+      Set(values, A->precision, Reals(A->precision, k),
+          A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
 }
 
 /* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31, with a NaN it is none; the same
