@@ -1,5 +1,5 @@
 static char help[] =
-  "What an ordering costs in iterations and saves in level sets: PETSc's own ILU(0) and ICC(0) on the host, natural and bmc.\n\
+  "Iterations and level sets of orderings, natural and bmc, with ILU(0) and ICC(0) of PETSc on the host.\n\
   -f <file>      : a matrix from a Matrix Market file\n\
   -grid <2 or 3> : or a 5-point plane of 300^2, a 7-point space of 48^3\n\
   -o <file>      : one object a line is added to it\n\n";

@@ -16,31 +16,11 @@
 #include <thread>
 #include <vector>
 #include "device/device.h"
+#include "expect.cuh"
 
-static std::atomic<int> failures;
-static bool             small;
-static const size_t     MB = (size_t)1 << 20, SPARE = 128 * MB,
+static bool         small;
+static const size_t MB = (size_t)1 << 20, SPARE = 128 * MB,
                     SLACK = 96 * MB; /* what memory.cu keeps; by how much the driver's own may vary */
-
-#define EXPECT(what, ...) \
-  do { \
-    if (!(what)) { \
-      failures++; \
-      printf("FAILED line %d: ", __LINE__); \
-      printf(__VA_ARGS__); \
-      printf("\n"); \
-    } \
-  } while (0)
-#define NEED(...) \
-  do { \
-    const TrsvError need_ = __VA_ARGS__; \
-    EXPECT(!need_, "%s: %s", #__VA_ARGS__, TrsvErrorMessage()); \
-  } while (0)
-#define CUDA(...) \
-  do { \
-    const cudaError_t cuda_ = __VA_ARGS__; \
-    EXPECT(cuda_ == cudaSuccess, "%s: %s", #__VA_ARGS__, cudaGetErrorString(cuda_)); \
-  } while (0)
 
 /* Waits, and then writes; so a user that comes too early is written over. */
 static __global__ void fill(unsigned *p, size_t n, unsigned value, long long cycles)

@@ -19,30 +19,9 @@
 #include "solve/chunk/chunk.h"
 #include "solve/plan/table.h"
 #include "trsv.h"
+#include "expect.cuh"
 
 extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* tests/kernels/check.h */
-
-static int failures;
-
-#define EXPECT(what, ...) \
-  do { \
-    if (!(what)) { \
-      failures++; \
-      printf("FAILED line %d: ", __LINE__); \
-      printf(__VA_ARGS__); \
-      printf("\n"); \
-    } \
-  } while (0)
-#define NEED(...) \
-  do { \
-    const TrsvError need_ = __VA_ARGS__; \
-    EXPECT(!need_, "%s: %s", #__VA_ARGS__, TrsvErrorMessage()); \
-  } while (0)
-#define CUDA(...) \
-  do { \
-    const cudaError_t cuda_ = __VA_ARGS__; \
-    EXPECT(cuda_ == cudaSuccess, "%s: %s", #__VA_ARGS__, cudaGetErrorString(cuda_)); \
-  } while (0)
 
 /* --- halves --- */
 
@@ -331,6 +310,6 @@ int main(void)
   if (TrsvDeviceGetLimits().clusters) Long(8);
   Streams();
   Graph("thread"); /* not chunk: its limit counts from the last progress, and 1 us passes without a look */
-  printf(failures ? "%d failures\n" : "all right\n", failures);
+  printf(failures ? "%d failures\n" : "all right\n", (int)failures);
   return failures != 0;
 }

@@ -1,5 +1,5 @@
 static char help[] =
-  "ILU(0) of a matrix from a Matrix Market file, by PETSc on the host and by the plugin: same outcome, solves, iterations.\n\
+  "ILU(0) of a Matrix Market file, by PETSc on the host and by the plugin: same outcome, solves and iterations.\n\
   -f <file> : the matrix\n\n";
 
 /*

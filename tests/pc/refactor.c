@@ -1,5 +1,5 @@
 static char help[] =
-  "Set-up after set-up, against PETSc's on the host: new values by MatSetValuesCOO(), same values, new pattern; shifts.\n\
+  "Set-ups against PETSc on the host: new values by MatSetValuesCOO(), same values, new pattern, shifts.\n\
   -icc    : ICC instead of ILU\n\
   -multicolor    : in multicolor order\n\
   -shift  : a MatFactorShiftType\n\

@@ -109,12 +109,22 @@ static void Solves(const Triangle *T, int kind)
   free(want);
 }
 
+/* The lower triangle of a pattern, whose arrays it frees. */
+static void SolvesPattern(int rows, int *offsets, int *columns, int kind)
+{
+  Triangle T = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+
+  Solves(&T, kind);
+  FreeTriangle(&T);
+  free(offsets);
+  free(columns);
+}
+
 /* Rows of the last slice of a lower triangle depend on rows `apart` from each other, and no other row on any. */
 static void Apart(int apart, int kind)
 {
   const int rows = 32 * (apart / 32 + 3);
   int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * ((size_t)rows + 64)), k = 0;
-  Triangle T;
 
   Begin("sell, columns %d apart", apart);
   for (int i = 0; i < rows; i++) {
@@ -123,11 +133,7 @@ static void Apart(int apart, int kind)
     columns[k++] = i;
   }
   offsets[rows] = k;
-  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
-  Solves(&T, kind);
-  FreeTriangle(&T);
-  free(offsets);
-  free(columns);
+  SolvesPattern(rows, offsets, columns, kind);
   End();
 }
 
@@ -137,7 +143,6 @@ static void Chains(int length)
 {
   const int half = (Reduced() ? 4 : 12) * (32 / length * length), rows = 2 * half;
   int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
-  Triangle T;
 
   for (int i = 0; i < rows; i++) {
     offsets[i] = k;
@@ -146,11 +151,7 @@ static void Chains(int length)
     columns[k++] = i;
   }
   offsets[rows] = k;
-  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
-  Solves(&T, BLOCKS);
-  FreeTriangle(&T);
-  free(offsets);
-  free(columns);
+  SolvesPattern(rows, offsets, columns, BLOCKS);
 }
 
 void TestSell(void)
