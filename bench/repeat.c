@@ -1,6 +1,6 @@
 /*
-   One thing done over and over into poisoned memory, and compared bit for bit with what is expected, or else with the
-   first time. Over the SIMT executor each time is under another schedule.
+   Repeats one thing, with its result in poisoned memory, and compares the bits with what is expected, or else with
+   those of the first time. Over the SIMT executor each time has another schedule. Makes matrices for that.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -125,4 +125,53 @@ void Refused(const char *matrix, const char *what, TrsvError error)
 
   (void)snprintf(r.what, sizeof(r.what), "%s", what);
   Tell(&r, 0, 0, 0, error);
+}
+
+Square SquareMake(const char *name, const Matrix *M)
+{
+  Square             A    = {.name = name, .rows = M->rows};
+  unsigned long long seed = 5;
+  double            *weak;
+
+  A.offsets = Must(malloc(sizeof(int) * ((size_t)M->rows + 1)));
+  A.columns = Must(malloc(sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  A.values  = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  weak      = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  for (int i = 0; i < M->rows; i++) {
+    const int begin = M->offsets[i], end = M->offsets[i + 1];
+    int       there = 0;
+
+    A.offsets[i] = A.nnz;
+    for (int k = begin; k <= end; k++) {
+      if (!there && (k == end || M->columns[k] >= i)) {
+        A.columns[A.nnz]  = i;
+        weak[A.nnz]       = i % 7 ? 2 : 0;
+        A.values[A.nnz++] = 2 + RandomUniform(&seed);
+        there             = 1;
+      }
+      if (k < end && M->columns[k] != i) {
+        A.columns[A.nnz] = M->columns[k];
+        weak[A.nnz] = A.values[A.nnz] = (2 * RandomUniform(&seed) - 1) / (end - begin);
+        A.nnz++;
+      }
+    }
+  }
+  A.offsets[M->rows] = A.nnz;
+  A.device_offsets   = Upload(A.offsets, sizeof(int) * ((size_t)A.rows + 1));
+  A.device_columns   = Upload(A.columns, sizeof(int) * (size_t)A.nnz);
+  A.device_values    = UploadNumbers(A.values, (size_t)A.nnz);
+  A.device_weak      = UploadNumbers(weak, (size_t)A.nnz);
+  free(weak);
+  return A;
+}
+
+void SquareFree(Square *A)
+{
+  free(A->offsets);
+  free(A->columns);
+  free(A->values);
+  TrsvDeviceFree(A->device_offsets);
+  TrsvDeviceFree(A->device_columns);
+  TrsvDeviceFree(A->device_values);
+  TrsvDeviceFree(A->device_weak);
 }

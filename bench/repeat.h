@@ -1,11 +1,12 @@
 /*
-   repeat.h: one thing done over and over, and what came of it told; for repeats.c.
+   repeat.h: repeats one thing and prints what came of it; the matrices of repeats.c.
 */
 #ifndef REPEAT_H
 #define REPEAT_H
 
 #include <stdio.h>
 #include "ilu/ilu.h"
+#include "matrices.h"
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
@@ -20,6 +21,18 @@ void  Need(TrsvError);
 /* A copy on the device, to be given to TrsvDeviceFree(); numbers in the precision that is asked for. */
 void *Upload(const void *from, size_t bytes);
 void *UploadNumbers(const double *from, size_t n);
+
+/* A square matrix with a full diagonal. weak: values with a diagonal so small that pivots need a shift. */
+typedef struct {
+  const char *name;
+  int         rows, nnz, *offsets, *columns; /* on the host */
+  double     *values;
+  int        *device_offsets, *device_columns;
+  void       *device_values, *device_weak;
+} Square;
+
+Square SquareMake(const char *name, const Matrix *);
+void   SquareFree(Square *);
 
 /* One thing that is done over and over: once(data) does it, and what it leaves is in some arrays on the device, which
    are poisoned before where they are nothing but its result. expected, on the host: what the first array is to be,

@@ -75,64 +75,6 @@ static const TrsvPivots pivots[] = {
 
 static int times = 1000;
 
-/* A square matrix with a full diagonal: weak: some of it is so small that pivots need a shift. */
-typedef struct {
-  const char *name;
-  int         rows, nnz, *offsets, *columns; /* on the host */
-  double     *values;
-  int        *device_offsets, *device_columns;
-  void       *device_values, *device_weak;
-} Square;
-
-static Square SquareMake(const char *name, const Matrix *M)
-{
-  Square             A    = {.name = name, .rows = M->rows};
-  unsigned long long seed = 5;
-  double            *weak;
-
-  A.offsets = Must(malloc(sizeof(int) * ((size_t)M->rows + 1)));
-  A.columns = Must(malloc(sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
-  A.values  = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
-  weak      = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
-  for (int i = 0; i < M->rows; i++) {
-    const int begin = M->offsets[i], end = M->offsets[i + 1];
-    int       there = 0;
-
-    A.offsets[i] = A.nnz;
-    for (int k = begin; k <= end; k++) {
-      if (!there && (k == end || M->columns[k] >= i)) {
-        A.columns[A.nnz]  = i;
-        weak[A.nnz]       = i % 7 ? 2 : 0;
-        A.values[A.nnz++] = 2 + RandomUniform(&seed);
-        there             = 1;
-      }
-      if (k < end && M->columns[k] != i) {
-        A.columns[A.nnz] = M->columns[k];
-        weak[A.nnz] = A.values[A.nnz] = (2 * RandomUniform(&seed) - 1) / (end - begin);
-        A.nnz++;
-      }
-    }
-  }
-  A.offsets[M->rows] = A.nnz;
-  A.device_offsets   = Upload(A.offsets, sizeof(int) * ((size_t)A.rows + 1));
-  A.device_columns   = Upload(A.columns, sizeof(int) * (size_t)A.nnz);
-  A.device_values    = UploadNumbers(A.values, (size_t)A.nnz);
-  A.device_weak      = UploadNumbers(weak, (size_t)A.nnz);
-  free(weak);
-  return A;
-}
-
-static void SquareFree(Square *A)
-{
-  free(A->offsets);
-  free(A->columns);
-  free(A->values);
-  TrsvDeviceFree(A->device_offsets);
-  TrsvDeviceFree(A->device_columns);
-  TrsvDeviceFree(A->device_values);
-  TrsvDeviceFree(A->device_weak);
-}
-
 typedef struct {
   int           rows;
   const int    *offsets, *columns;
