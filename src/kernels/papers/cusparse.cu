@@ -1,36 +1,18 @@
 /*
-   cusparse: SpSV of NVIDIA's cuSPARSE, the baseline.
-
-   The matrix is copied to the device in the caller's order. SpSV's analysis reads values, so it runs with the first set
-   of values; cusparseSpSV_updateMatrix passes later ones.
+   cusparse: SpSV of NVIDIA's cuSPARSE, the baseline (spsv.cuh). The matrix is copied in the caller's order.
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/cusparse.cuh"
 #include "device/sync.cuh"
+#include "papers/spsv.cuh"
 #include "solve/plan/plan.h"
 
 typedef struct {
-  int                  rows, nnz;
-  cudaDataType         type;
-  int                 *offsets, *columns, *source; /* source: the index of each entry in the caller's values */
-  void                *values, *buffer;
-  cusparseHandle_t     handle;
-  cusparseSpMatDescr_t matrix;
-  cusparseDnVecDescr_t b, x;
-  cusparseSpSVDescr_t  solve;
-  bool                 analyzed;
+  int   nnz;
+  int  *offsets, *columns, *source; /* source: the index of each entry in the caller's values; NULL: the same order */
+  void *values;
+  Spsv  spsv;
 } Cusparse;
-
-static const double one[2]       = {1, 0}; /* alpha, in the type of the solve */
-static const float  one_float[2] = {1, 0};
-
-static cudaDataType TypeOf(TrsvPrecision p)
-{
-  const bool single = TrsvRealPrecision(p) == TRSV_FLOAT;
-
-  return TrsvIsComplex(p) ? (single ? CUDA_C_32F : CUDA_C_64F) : single ? CUDA_R_32F : CUDA_R_64F;
-}
 
 /* One thread for each value. */
 template <class T> static __global__ void cusparse_gather(int nnz, const int *source, const T *from, T *values)
@@ -45,36 +27,27 @@ static void CusparseDestroy(TrsvPlan *plan)
   Cusparse *c = (Cusparse *)plan->data;
 
   if (!c) return;
-  if (c->solve) (void)cusparseSpSV_destroyDescr(c->solve);
-  if (c->matrix) (void)cusparseDestroySpMat(c->matrix);
-  if (c->b) (void)cusparseDestroyDnVec(c->b);
-  if (c->x) (void)cusparseDestroyDnVec(c->x);
-  if (c->handle) (void)cusparseDestroy(c->handle);
+  SpsvDestroy(&c->spsv);
   TrsvDeviceFree(c->offsets);
   TrsvDeviceFree(c->columns);
   TrsvDeviceFree(c->source);
   TrsvDeviceFree(c->values);
-  TrsvDeviceFree(c->buffer);
   free(c);
 }
 
 static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const size_t        rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
-  cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
-  cusparseDiagType_t  diagonal =
-    A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
-  Cusparse *c;
-  int       entries;
+  const size_t rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
+  TrsvMatrix   copy = *A;
+  Cusparse    *c;
+  int          entries;
 
   (void)analysis;
   TrsvCall(TrsvEntries(A, &entries));
   const size_t nnz = (size_t)entries;
   TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
-  c       = (Cusparse *)memset(plan->data, 0, sizeof(*c));
-  c->rows = A->rows;
-  c->nnz  = entries;
-  c->type = TypeOf(A->precision);
+  c      = (Cusparse *)memset(plan->data, 0, sizeof(*c));
+  c->nnz = entries;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &c->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * nnz, &c->columns));
   TrsvCall(TrsvDeviceAlloc(size * nnz, &c->values));
@@ -87,24 +60,10 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
     TrsvCall(TrsvDeviceCopy(c->source, source, sizeof(int) * nnz, NULL));
     plan->bytes += sizeof(int) * nnz;
   }
-  TrsvCall(Check(cusparseCreate(&c->handle), "cusparseCreate"));
-  TrsvCall(
-    Check(cusparseCreateCsr(&c->matrix, (int64_t)rows, (int64_t)rows, (int64_t)nnz, c->offsets, c->columns, c->values,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, c->type),
-          "cusparseCreateCsr"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)),
-                 "cusparseSpMatSetAttribute"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)),
-                 "cusparseSpMatSetAttribute"));
+  copy.offsets = c->offsets;
+  copy.columns = c->columns;
   /* the analysis needs vectors, but does not read them */
-  TrsvCall(Check(cusparseCreateDnVec(&c->b, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
-  TrsvCall(Check(cusparseCreateDnVec(&c->x, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
-  return Check(cusparseSpSV_createDescr(&c->solve), "cusparseSpSV_createDescr");
-}
-
-static const void *Alpha(const Cusparse *c)
-{
-  return c->type == CUDA_R_32F || c->type == CUDA_C_32F ? (const void *)one_float : (const void *)one;
+  return SpsvCreate(&c->spsv, NULL, &copy, entries, c->values, c->values, c->values);
 }
 
 template <class T>
@@ -118,9 +77,7 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 {
   Cusparse      *c    = (Cusparse *)plan->data;
   const unsigned grid = TrsvBlocks(c->nnz, 256);
-  size_t         bytes;
 
-  TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   if (!c->source) {
     if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision),
                                   cudaMemcpyDeviceToDevice, stream) != cudaSuccess)
@@ -128,33 +85,16 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
   } else if (grid) {
     TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(c, grid, values, stream));
   }
-  if (c->analyzed)
-    return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL),
-                 "cusparseSpSV_updateMatrix");
-  TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
-                                         c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, &bytes),
-                 "cusparseSpSV_bufferSize"));
-  TrsvDeviceFree(c->buffer); /* of an analysis that failed */
-  c->buffer = NULL;
-  TrsvCall(TrsvDeviceAlloc(bytes, &c->buffer));
-  plan->bytes += bytes;
-  TrsvCall(Check(cusparseSpSV_analysis(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
-                                       c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, c->buffer),
-                 "cusparseSpSV_analysis"));
-  c->analyzed = true;
-  return TRSV_SUCCESS;
+  return SpsvSetValues(&c->spsv, &plan->bytes, stream);
 }
 
 static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  Cusparse *c = (Cusparse *)plan->data;
+  Spsv *s = &((Cusparse *)plan->data)->spsv;
 
-  TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
-  TrsvCall(Check(cusparseDnVecSetValues(c->b, (void *)b), "cusparseDnVecSetValues"));
-  TrsvCall(Check(cusparseDnVecSetValues(c->x, x), "cusparseDnVecSetValues"));
-  return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type,
-                                  CUSPARSE_SPSV_ALG_DEFAULT, c->solve),
-               "cusparseSpSV_solve");
+  TrsvCall(Check(cusparseDnVecSetValues(s->b, (void *)b), "cusparseDnVecSetValues"));
+  TrsvCall(Check(cusparseDnVecSetValues(s->x, x), "cusparseDnVecSetValues"));
+  return SpsvSolve(s, stream);
 }
 
 TRSV_ALGORITHM(TrsvCusparse) = {
