@@ -93,7 +93,7 @@ static void Limits(void)
   TrsvStatistics              wide = grid, chains = grid;
   TrsvChunkSettings           choice[CHUNK_CHOICES];
   double                      time[CHUNK_CHOICES];
-  int smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, (TrsvDeviceLimits){1, TRSV_H200_SHARED}, sizeof(double), choice, time);
+  int smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, (TrsvDeviceLimits){1, TRSV_H200_SHARED}, TRSV_DOUBLE, choice, time);
 
   Begin("limits of what is predicted");
   for (int i = 0; i < choices; i++) {
