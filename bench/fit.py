@@ -6,7 +6,7 @@ fit.py            for each formula: rms error of the logarithm of the time with 
 fit.py thread     of that formula alone; others are printed by fit.py --list
 fit.py --matrices FOLDER   the matrices of these results, as bench/statistics.c takes them; files are in FOLDER
 
-Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large}.jsonl, by Levenberg and Marquardt over the logarithm of each
+Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each
 constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl (bench/statistics.c makes them, without a GPU).
 The formulas are those of the library: model.c and chunk_settings.c are compiled into a shared library whose constants can be changed. Constants are never
 changed in the source: those marked choice are not the best fit on purpose. Needs gcc, and no packages of Python.
@@ -23,7 +23,8 @@ import tempfile
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 KERNELS = os.path.join(ROOT, "src", "kernels")
-RESULTS = ("solve", "families", "bmc", "sell", "large")
+RESULTS = ("solve", "families", "bmc", "sell", "large", "scalars")
+PRECISIONS = ("float", "double", "complex-float", "complex")  # TrsvPrecision
 TYPES = {"int": ctypes.c_int, "long": ctypes.c_long, "double": ctypes.c_double}
 LEAST = 30  # lines for a fit
 
@@ -107,7 +108,7 @@ def measured():
                 if not s or not line["ms"] > 0 or not line["ok"] or line["values"] != "seeded":
                     continue
                 k = kind(line)
-                row = line["matrix"], s, 0 if line["precision"] == "float" else 1, line["ms"], line["setting"]
+                row = line["matrix"], s, PRECISIONS.index(line["precision"]), line["ms"], line["setting"]
                 if k == "chunk":
                     found.setdefault("settings", []).append(row)
                 if k and line["rank"] == 0:

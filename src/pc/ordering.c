@@ -7,16 +7,29 @@
 static const char one_rank[] = "On several ranks only the natural ordering; for another one use -pc_type bjacobi "
                                "-sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";
 
+/* The magnitudes of the n values of a matrix of type seqaij; the caller frees them. */
+static PetscErrorCode GetMagnitudes(Mat local, PetscInt n, double **magnitudes)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, magnitudes));
+  PetscCall(MatSeqAIJGetArrayRead(local, &a));
+  for (PetscInt k = 0; k < n; k++) (*magnitudes)[k] = (double)PetscAbsScalar(a[k]);
+  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The multicolor ordering of a matrix, made on the host. */
 static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 {
   const PetscInt    *i, *j;
   const int         *offsets = NULL, *columns = NULL;
-  const PetscScalar *a = NULL;
+  double            *magnitudes = NULL;
   PetscInt           n;
   PetscBool          done, has_values, aij;
   TrsvError          error = TRSV_SUCCESS;
-  PetscErrorCode     ierr;
+  PetscErrorCode     ierr  = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   /* of matrices of other types PETSc orders blocks, or nothing */
@@ -29,16 +42,15 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
              ((PetscObject)local)->type_name);
   PetscCall(SpTRSVGPUCheckSize(n, (PetscLogDouble)i[n]));
-  /* the rows of a matrix of another type need not be those of its values; colors follow values of type double only */
+  /* the rows of a matrix of another type need not be those of its values */
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &has_values));
-  if (SPTRSVGPU_PRECISION != TRSV_DOUBLE) has_values = PETSC_FALSE;
-  if (has_values) PetscCall(MatSeqAIJGetArrayRead(local, &a));
-  ierr = SpTRSVGPUGetIndices(n + 1, i, &offsets);
+  if (has_values) ierr = GetMagnitudes(local, i[n], &magnitudes);
+  if (!ierr) ierr = SpTRSVGPUGetIndices(n + 1, i, &offsets);
   if (!ierr) ierr = SpTRSVGPUGetIndices(i[n], j, &columns);
-  if (!ierr) error = TrsvOrderMulticolor((int)n, offsets, columns, (const double *)a, TRSV_HOST, ordering);
+  if (!ierr) error = TrsvOrderMulticolor((int)n, offsets, columns, magnitudes, TRSV_HOST, ordering);
   PetscCall(SpTRSVGPURestoreIndices(&offsets));
   PetscCall(SpTRSVGPURestoreIndices(&columns));
-  if (has_values) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscCall(PetscFree(magnitudes));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCall(ierr);
   PetscCallTrsv(error);

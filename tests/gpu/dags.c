@@ -146,7 +146,9 @@ static void Solve(const Source *from, int k, Seed *seed, const char *where)
   SubjectFree(&s);
 }
 
-static TrsvPrecision Precision(Seed *seed) { return Below(seed, 2) ? TRSV_FLOAT : TRSV_DOUBLE; }
+static const char *const type_name[] = {"float", "double", "complex float", "complex double"};
+
+static TrsvPrecision Precision(Seed *seed) { return (TrsvPrecision)Below(seed, 4); }
 
 static void Triangles(Seed *seed, int rows, int first, const char *name)
 {
@@ -159,7 +161,7 @@ static void Triangles(Seed *seed, int rows, int first, const char *name)
   char                where[200];
 
   (void)snprintf(where, sizeof(where), "%s: %s, %d rows, %s, %s, %s diagonal", name, d.shape, rows,
-                 triangle == TRSV_LOWER ? "lower" : "upper", precision == TRSV_FLOAT ? "float" : "double",
+                 triangle == TRSV_LOWER ? "lower" : "upper", type_name[precision],
                  diagonal == TRSV_DIAGONAL_UNIT ? "unit" : "stored");
   CaseMake(&c, &d, NULL);
   SourceMake(&s, &c, Below(seed, 4) == 0);
@@ -205,7 +207,7 @@ static void Pairs(Seed *seed, int rows, const char *name)
 
   if (!order) exit(2);
   (void)snprintf(where, sizeof(where), "%s: %s and %s, %d rows, %s", name, l.shape, u.shape, rows,
-                 precision == TRSV_FLOAT ? "float" : "double");
+                 type_name[precision]);
   for (int i = 0; i < rows; i++) {
     const int j = (int)Below(seed, (unsigned)i + 1);
 

@@ -4,6 +4,7 @@
    Mapping: a thread for each number, or row. Memory order: no thread reads what another writes; what differs is
    counted by atomicAdd(). Why it ends: nobody waits.
 */
+#include <complex>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ extern "C" void Fail(const char *where, const char *what, ...)
   fflush(stdout);
 }
 
-extern "C" double Bound(TrsvPrecision p) { return p == TRSV_FLOAT ? 1e-5 : 1e-12; }
+extern "C" double Bound(TrsvPrecision p) { return TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-12; }
 
 /* Counts words that differ, and poisons x for the next solve. */
 template <class W> static __global__ void compare_words(size_t n, const W *first, W *x, W poison, unsigned *differ)
@@ -72,15 +73,32 @@ static void *Must(void *p)
 
 static size_t Bytes(TrsvPrecision p, size_t n) { return TrsvValueSize(p) * n; }
 
-static double Get(const void *a, TrsvPrecision p, size_t i)
+typedef std::complex<double> Number; /* of any precision */
+
+static Number Get(const void *a, TrsvPrecision p, size_t i)
 {
-  return p == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i];
+  switch (p) {
+  case TRSV_FLOAT: return ((const float *)a)[i];
+  case TRSV_DOUBLE: return ((const double *)a)[i];
+  case TRSV_COMPLEX_FLOAT: return ((const std::complex<float> *)a)[i];
+  default: return ((const Number *)a)[i];
+  }
 }
 
-static void Set(void *a, TrsvPrecision p, size_t i, double v)
+static void Set(void *a, TrsvPrecision p, size_t i, Number v)
 {
-  if (p == TRSV_FLOAT) ((float *)a)[i] = (float)v;
-  else ((double *)a)[i] = v;
+  switch (p) {
+  case TRSV_FLOAT: ((float *)a)[i] = (float)v.real(); break;
+  case TRSV_DOUBLE: ((double *)a)[i] = v.real(); break;
+  case TRSV_COMPLEX_FLOAT: ((std::complex<float> *)a)[i] = std::complex<float>(v); break;
+  default: ((Number *)a)[i] = v;
+  }
+}
+
+/* A real number; or if p is complex, one of its magnitude and of any direction. */
+static Number Turned(double v, TrsvPrecision p, Seed *seed)
+{
+  return TrsvIsComplex(p) ? std::polar(fabs(v), 4 * Real(seed)) : v;
 }
 
 static void Need(TrsvError e)
@@ -142,10 +160,10 @@ extern "C" void CaseMake(Case *c, Dag *d, const void *b)
   c->values = Must(malloc(Bytes(p, nnz + 1)));
   c->b      = Must(malloc(Bytes(p, SIDES * n + 1)));
   c->x      = Must(malloc(Bytes(p, SIDES * n + 1)));
-  for (size_t k = 0; k < nnz; k++) Set(c->values, p, k, d->values[k]);
+  for (size_t k = 0; k < nnz; k++) Set(c->values, p, k, Turned(d->values[k], p, &seed));
   if (b) memcpy(c->b, b, Bytes(p, SIDES * n));
   else
-    for (size_t i = 0; i < SIDES * n; i++) Set(c->b, p, i, Real(&seed));
+    for (size_t i = 0; i < SIDES * n; i++) Set(c->b, p, i, Turned(Real(&seed), p, &seed));
   SolveSerially(c);
   c->device         = *A;
   c->device.offsets = (int *)Upload(A->offsets, sizeof(int) * (n + 1));
@@ -171,16 +189,17 @@ static double BackwardError(const Case *c, const void *b, const void *x)
   double              worst = 0;
 
   for (int i = 0; i < A->rows; i++) {
-    double r = Get(b, p, (size_t)i), scale = fabs(r);
+    Number r     = Get(b, p, (size_t)i);
+    double scale = std::abs(r);
 
-    if (A->diagonal == TRSV_DIAGONAL_UNIT) r -= Get(x, p, (size_t)i), scale += fabs(Get(x, p, (size_t)i));
+    if (A->diagonal == TRSV_DIAGONAL_UNIT) r -= Get(x, p, (size_t)i), scale += std::abs(Get(x, p, (size_t)i));
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const double product = Get(c->values, p, (size_t)k) * Get(x, p, (size_t)A->columns[k]);
+      const Number product = Get(c->values, p, (size_t)k) * Get(x, p, (size_t)A->columns[k]);
 
       r -= product;
-      scale += fabs(product);
+      scale += std::abs(product);
     }
-    if (!(fabs(r) <= worst * scale)) worst = fabs(r) / scale;
+    if (!(std::abs(r) <= worst * scale)) worst = std::abs(r) / scale;
     if (worst != worst) return INFINITY;
   }
   return worst;
@@ -192,9 +211,9 @@ static double Difference(TrsvPrecision p, size_t n, const void *x, const void *r
   double most = 0, largest = 0;
 
   for (size_t i = 0; i < n; i++) {
-    const double d = fabs(Get(x, p, i) - Get(reference, p, i));
+    const double d = std::abs(Get(x, p, i) - Get(reference, p, i));
 
-    largest = fmax(largest, fabs(Get(reference, p, i)));
+    largest = fmax(largest, std::abs(Get(reference, p, i)));
     if (!(d <= most)) most = d;
   }
   return most > 0 ? most / largest : most;
@@ -323,7 +342,7 @@ template <class T> static TrsvError CompareResiduals(Subject *s)
 
 template <class W> static TrsvError CompareWords(Subject *s)
 {
-  const size_t n = SIDES * (size_t)s->rows;
+  const size_t n = SIDES * (size_t)s->rows * (TrsvIsComplex(s->precision) ? 2 : 1);
 
   TRSV_LAUNCH(compare_words<W>, TrsvBlocks((long)n, BLOCK), BLOCK, 0, s->stream, n, (const W *)s->first,
               (W *)s->x, (W)0xeeeeeeeeeeeeeeeeull, s->differ);
@@ -344,7 +363,7 @@ extern "C" TrsvError SubjectSolve(Subject *s, Seed *seed)
     TrsvCall(s->precision == TRSV_FLOAT ? CompareResiduals<float>(s) : CompareResiduals<double>(s));
     return TrsvDeviceClear(s->x, Bytes(s->precision, SIDES * (size_t)s->rows), s->stream);
   }
-  return s->precision == TRSV_FLOAT ? CompareWords<unsigned>(s) : CompareWords<unsigned long long>(s);
+  return TrsvRealPrecision(s->precision) == TRSV_FLOAT ? CompareWords<unsigned>(s) : CompareWords<unsigned long long>(s);
 }
 
 extern "C" int SubjectCheck(Subject *s, const char *where)

@@ -83,14 +83,32 @@ static double TrialSeconds(const TrsvFactor *f)
          TrsvModel.order_look_entry * ((double)f->lower + f->upper);
 }
 
+TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
+{
+  double   *sizes  = NULL;
+  int       entries = 0;
+  TrsvError error  = TRSV_SUCCESS;
+
+  *multicolor = NULL;
+  if (A->values && precision != TRSV_DOUBLE) {
+    TrsvCall(TrsvDeviceDownload(&entries, A->offsets + A->rows, sizeof(entries), NULL));
+    if (entries > 0) TrsvCall(TrsvScratchAlloc(sizeof(double) * (size_t)entries, &sizes, NULL));
+    if (sizes) error = TrsvDeviceMagnitudes(entries, precision, A->values, sizes);
+  }
+  const double *values = precision == TRSV_DOUBLE ? A->values : sizes;
+
+  if (!error && on_host) error = TrsvOrderByHost(A->rows, A->offsets, A->columns, values, multicolor);
+  else if (!error) error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
+  TrsvScratchFree(sizes, NULL);
+  return error;
+}
+
 static TrsvError CreateOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrdering **multicolor)
 {
-  const double *values = f->precision == TRSV_DOUBLE ? A->values : NULL;
-  int           on_host;
+  int on_host;
 
   (void)OrderingSeconds(f, &on_host);
-  if (on_host) return TrsvOrderByHost(A->rows, A->offsets, A->columns, values, multicolor);
-  return TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
+  return TrsvIluOrderMulticolor(A, f->precision, on_host, multicolor);
 }
 
 /* The cost of the multicolor order, estimated before it is found. */

@@ -271,6 +271,9 @@ TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
                               double *asymmetry);
 
+/* order_values.cu: the magnitudes of values on the device, as TrsvOrderMulticolor takes them. */
+TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
+
 enum {
   TRSV_FILL_LONGEST = 256 /* entries of a row that takes part in the estimate of the discarded fill */
 };

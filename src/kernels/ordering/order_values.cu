@@ -18,6 +18,7 @@
 */
 #include <math.h>
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "ordering/multicolor.h"
 
 enum {
@@ -213,4 +214,21 @@ extern "C" TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const
   fill[0] = fill[1] = 0;
   if (!rows) return TRSV_SUCCESS;
   return TRSV_BY_PRECISION(precision, DiscardedFill)(rows, offsets, columns, order, values, fill);
+}
+
+template <class T> static __global__ void magnitudes_each(int entries, const T *values, double *magnitudes)
+{
+  const int k = trsv_index();
+
+  if (k < entries) magnitudes[k] = trsv_magnitude<double>(values[k]);
+}
+
+template <class T> static TrsvError Magnitudes(int entries, const void *values, double *magnitudes)
+{
+  return TrsvLaunchEach("magnitudes_each", magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
+}
+
+extern "C" TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision precision, const void *values, double *magnitudes)
+{
+  return TRSV_BY_PRECISION(precision, Magnitudes)(entries, values, magnitudes);
 }

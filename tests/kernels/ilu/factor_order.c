@@ -270,6 +270,50 @@ static void Strong(void)
   End();
 }
 
+/* Values of every type with the same magnitudes give the same multicolor order, which is another one without values. */
+static void EveryType(void)
+{
+  Square        A = MakeSquare(BAND, 600, 1, TRSV_DOUBLE, 7);
+  const int     n = A.offsets[A.rows];
+  const size_t  rows = (size_t)A.rows, bytes = sizeof(int) * (rows + 1);
+  int          *offsets, *columns, *order = malloc(bytes);
+  TrsvOrdering *with, *without;
+
+  Begin("the order: values of every type");
+  for (int k = 0; k < n; k++) Set(A.values, TRSV_DOUBLE, k, k % 3 ? 1 : 64);
+  ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_HOST, &with), TRSV_SUCCESS, "values");
+  ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, NULL, TRSV_HOST, &without), TRSV_SUCCESS, "none");
+  Expect(memcmp(with->order, without->order, sizeof(int) * rows) != 0, "values change nothing");
+  ExpectError(TrsvScratchUpload(A.offsets, bytes, &offsets, NULL), TRSV_SUCCESS, "offsets");
+  ExpectError(TrsvScratchUpload(A.columns, sizeof(int) * (size_t)n, &columns, NULL), TRSV_SUCCESS, "columns");
+  for (int variant = 0; variant < 8; variant++) {
+    const TrsvPrecision p      = (TrsvPrecision)(variant >> 1);
+    void               *values = MakeArray(p, n), *there;
+    TrsvOrdering       *made;
+
+    for (int k = 0; k < n; k++)
+      Set(values, p, Reals(p, k) + TrsvIsComplex(p), (k & 1 ? -1 : 1) * Get(A.values, TRSV_DOUBLE, k));
+    ExpectError(TrsvScratchUpload(values, TrsvValueSize(p) * (size_t)n, &there, NULL), TRSV_SUCCESS, "values");
+    if (ExpectError(TrsvIluOrderMulticolor(&(TrsvCSR){A.rows, offsets, columns, there}, p, variant & 1, &made),
+                    TRSV_SUCCESS, "TrsvIluOrderMulticolor")) {
+      ExpectError(TrsvDeviceDownload(order, made->order, sizeof(int) * rows, NULL), TRSV_SUCCESS, "order");
+      Expect(!memcmp(order, with->order, sizeof(int) * rows), "another order with %s, %s", PrecisionName(p),
+             variant & 1 ? "by the host" : "on the device");
+    }
+    TrsvOrderingDestroy(&made);
+    TrsvScratchFree(there, NULL);
+    free(values);
+  }
+  TrsvScratchFree(offsets, NULL);
+  TrsvScratchFree(columns, NULL);
+  TrsvOrderingDestroy(&with);
+  TrsvOrderingDestroy(&without);
+  FreeSquare(&A);
+  free(order);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
 /* What is chosen on an H200 for real patterns of which results/solutions.jsonl tells which order is the quicker, set-up
  * included */
 static void Real(void)
@@ -377,6 +421,7 @@ void TestFactorOrder(void)
   Fills();
   Choices();
   Strong();
+  EveryType();
   Upper();
   Lacking();
   Real();

@@ -94,7 +94,7 @@ static void Limits(void)
   TrsvChunkSettings           choice[CHUNK_CHOICES];
   double                      time[CHUNK_CHOICES];
   const TrsvDeviceLimits      limits = {1, TRSV_H200_SHARED};
-  int smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, limits, sizeof(double), choice, time);
+  int smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, limits, TRSV_DOUBLE, choice, time);
 
   Begin("limits of what is predicted");
   for (int i = 0; i < choices; i++) {

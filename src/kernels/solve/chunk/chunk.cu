@@ -118,7 +118,7 @@ static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
-         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TrsvValueSize(precision));
+         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
 }
 
 static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)

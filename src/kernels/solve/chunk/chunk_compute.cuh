@@ -11,10 +11,10 @@
      them. The order of this work, and how far ahead it is done, is the fastest measured for each K
      (docs/performance.md).
 
-   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, or of the two
-   words of a complex value, and a later load
-   of the warp reads all 8. PTX's memory model says nothing about accesses of different sizes. The kernel assumes that
-   the load finds the whole word once the probe has found its upper half. tests/gpu/waits.cu tries that. */
+   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, or of both words
+   of a complex value, and a later load of the warp reads all bytes. PTX's memory model says nothing about accesses of
+   different sizes. The kernel assumes that the load finds a whole word once the probe has found its upper half.
+   tests/gpu/waits.cu tries that. */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 

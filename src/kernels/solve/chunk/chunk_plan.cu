@@ -158,7 +158,7 @@ static int LeastRing(const TrsvChunkSettings *s, size_t size) { return CHUNK_LEA
 /* Writes the plan with the longest lifetime of imports with which their cells fit, or else with the smallest ring.
    Cells are reused if the lifetime is limited; neighbors do not push into such cells, so clusters are given up. With a
    lifetime of 0 two stages need a cell for each dependency of their records, and a batch beside these. In CHUNK_SHARED
-   bytes this always fits, except for records of 13 values of 8 bytes. *fits: the plan is written. */
+   bytes this always fits, except for records of 13. *fits: the plan is written. */
 static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};
@@ -220,7 +220,7 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 
 /* Makes the schedule with the settings of this rank. For rank 0, if the best settings have too many chunks for such
    long chains, the next ones are tried. */
-static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, size_t size, int rank,
+static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, TrsvPrecision precision, int rank,
                              ChunkSchedule *schedule)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
@@ -229,7 +229,7 @@ static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *
 
   if (override_settings) return TrsvChunkPlace(heights, override_settings, schedule);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), size, choice, time);
+  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time);
   if (rank >= choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", choices);
   TrsvError error = TrsvChunkPlace(heights, &choice[rank], schedule);
@@ -247,7 +247,7 @@ TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
 
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &heights));
-  error = PlaceRanked(&heights, &analysis->statistics, TrsvValueSize(plan->precision), rank, &schedule);
+  error = PlaceRanked(&heights, &analysis->statistics, plan->precision, rank, &schedule);
   if (!error) error = Emit(plan, &heights, &schedule);
   TrsvChunkScheduleFree(&schedule);
   TrsvChunkHeightsFree(&heights);

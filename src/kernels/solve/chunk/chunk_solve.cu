@@ -304,10 +304,10 @@ template <class T> struct ChunkSolver {
   ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
 };
 
-/* NULL for reciprocals of complex values, and for records that exceed the registers. */
+/* NULL for reciprocals of complex values, and for long records of them. */
 template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel<T> chunk_kernel()
 {
-  if constexpr ((RECIPROCALS && sizeof(T) > sizeof(TrsvReal<T>)) || K * sizeof(T) > CHUNK_RECORD_MAX) return NULL;
+  if constexpr (sizeof(T) > sizeof(TrsvReal<T>) && (RECIPROCALS || K > CHUNK_COMPLEX_MAX)) return NULL;
   else return chunk_solve<T, K, W, RECIPROCALS>;
 }
 

@@ -113,21 +113,21 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     });
 }
 
-/* Predicts the seconds of a solve with the best settings on the current device. bytes: of a value. */
-static TrsvError EstimateSolve(const TrsvStatistics *t, size_t bytes, double *seconds)
+/* Predicts the seconds of a solve with the best settings on the current device. */
+static TrsvError EstimateSolve(const TrsvStatistics *t, TrsvPrecision precision, double *seconds)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
   int               multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  *seconds = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), bytes, choice, time) ? time[0] : 0;
+  *seconds = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time) ? time[0] : 0;
   return TRSV_SUCCESS;
 }
 
 /* Predicts the seconds of a solve with D^-1 T. */
-static TrsvError EstimateProduct(const TrsvStatistics *plain, size_t bytes, int levels, long nnz, Count64 late,
-                                 double *seconds)
+static TrsvError EstimateProduct(const TrsvStatistics *plain, TrsvPrecision precision, int levels, long nnz,
+                                 Count64 late, double *seconds)
 {
   TrsvStatistics s = *plain;
 
@@ -137,38 +137,38 @@ static TrsvError EstimateProduct(const TrsvStatistics *plain, size_t bytes, int 
   s.late_per_row       = (double)late / s.rows;
   s.nnz        = nnz;
   s.row_max    = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
-  TrsvCall(EstimateSolve(&s, bytes, seconds));
+  TrsvCall(EstimateSolve(&s, precision, seconds));
   *seconds = TrsvModel.inverse_launch + TrsvModel.inverse_estimate * *seconds;
   return TRSV_SUCCESS;
 }
 
 /* Counts the sizes, from the largest on, that would be faster than T if their product had the entries of T and no late
    ones. Smaller blocks have more level sets, but fewer entries. */
-static TrsvError CountCandidates(const TrsvStatistics *plain, size_t bytes, double least, const InverseSizes *s,
-                                 int *sizes)
+static TrsvError CountCandidates(const TrsvStatistics *plain, TrsvPrecision precision, double least,
+                                 const InverseSizes *s, int *sizes)
 {
   double seconds;
 
   for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
-    TrsvCall(EstimateProduct(plain, bytes, s->levels[*sizes], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, precision, s->levels[*sizes], plain->nnz, 0, &seconds));
     if (seconds >= least) break;
   }
   return TRSV_SUCCESS;
 }
 
 /* Chooses the size whose product is predicted fastest; INVERSE_SIZES if none is faster than T. */
-static TrsvError ChooseSize(const TrsvStatistics *plain, size_t bytes, double least, const InverseSizes *s, int sizes,
-                            int *best)
+static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision, double least, const InverseSizes *s,
+                            int sizes, int *best)
 {
   *best = INVERSE_SIZES;
   for (int size = 0; size < sizes; size++) {
     const Count64 entries = s->totals[size].entries;
     double        seconds;
 
-    TrsvCall(EstimateProduct(plain, bytes, s->levels[size], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, precision, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break; /* too many level sets, and smaller sizes have more */
     TrsvCall(
-      EstimateProduct(plain, bytes, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
+      EstimateProduct(plain, precision, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
   return TRSV_SUCCESS;
@@ -286,16 +286,15 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
 {
   InverseSizes   s = InverseSizes();
   InverseProduct P = InverseProduct();
-  const size_t   bytes = TrsvValueSize(plan->precision);
   double         least;
   int            sizes = 0, best = INVERSE_SIZES;
   TrsvError      error;
 
-  TrsvCall(EstimateSolve(plain, bytes, &least));
+  TrsvCall(EstimateSolve(plain, plan->precision, &least));
   error = TrsvInverseLevels(v, &s);
-  if (!error) error = CountCandidates(plain, bytes, least, &s, &sizes);
+  if (!error) error = CountCandidates(plain, plan->precision, least, &s, &sizes);
   if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
-  if (!error && sizes) error = ChooseSize(plain, bytes, least, &s, sizes, &best);
+  if (!error && sizes) error = ChooseSize(plain, plan->precision, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseFreeSizes(&s);
   if (!error && best < INVERSE_SIZES) {

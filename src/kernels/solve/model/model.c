@@ -14,7 +14,7 @@ static double EntrySeconds(TrsvPrecision precision, double single, double twice)
   return precision == TRSV_FLOAT ? single : twice;
 }
 
-/* How many times as long a solve takes with these values as with real values in double precision. */
+/* How many times as long a solve takes, without its start, as with real values in double precision. */
 static double ComplexFactor(TrsvPrecision precision, double single, double twice)
 {
   return precision == TRSV_COMPLEX_FLOAT ? single : precision == TRSV_COMPLEX_DOUBLE ? twice : 1;
@@ -38,11 +38,11 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
   const double chains =
     s->chain_fraction * fmin(fmax((s->row_mean - k->thread_long_row) / k->thread_long_range, 0), 1);
 
-  return ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
-         (k->thread_launch +
-          s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
-                       k->thread_scattered * CacheMissFactor(s) * s->rows) +
-          (entry + k->thread_long_entry * chains) * (double)s->nnz);
+  return k->thread_launch +
+         ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
+           (s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
+                         k->thread_scattered * CacheMissFactor(s) * s->rows) +
+            (entry + k->thread_long_entry * chains) * (double)s->nnz);
 }
 
 /* A launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values miss the
@@ -52,12 +52,12 @@ double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
   const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
 
   if (s->level_mean > k->recompute_wide) return INFINITY;
-  return ComplexFactor(precision, k->recompute_complex_float, k->recompute_complex_double) *
-         (k->recompute_launch +
-          (1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
-                                 k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
-                                 k->recompute_scattered * CacheMissFactor(s) * s->rows) +
-          entry * (double)s->nnz);
+  return k->recompute_launch +
+         ComplexFactor(precision, k->recompute_complex_float, k->recompute_complex_double) *
+           ((1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
+                                   k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
+                                   k->recompute_scattered * CacheMissFactor(s) * s->rows) +
+            entry * (double)s->nnz);
 }
 
 /* Level sets of slices. A chain of n rows takes n level sets of rows, but one level set of slices if it fits into a
@@ -122,8 +122,9 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double chain = s->levels * (k->chunk_step + k->chunk_sum * fmin(fmax(s->row_mean - 3, 0), 3));
 
-  return ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
-         (k->chunk_start + chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision));
+  return k->chunk_start +
+         ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
+           (chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision));
 }
 
 /* Two launches; a chain that is shorter for narrower level sets; a time for each level set that grows with the length
@@ -134,9 +135,9 @@ double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
   const double step = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5);
 
   if (s->level_mean > k->inverse_level_rows || s->chain_fraction < k->inverse_chained) return INFINITY;
-  return ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
-         (k->inverse_launch + k->chunk_start +
-          (s->levels * step + Throughput(s, precision)) /
-            (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
-          ColorPenalty(s));
+  return k->inverse_launch + k->chunk_start +
+         ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
+           ((s->levels * step + Throughput(s, precision)) /
+              (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
+            ColorPenalty(s));
 }

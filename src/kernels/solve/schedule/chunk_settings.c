@@ -167,8 +167,8 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
-int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits, size_t size,
-                          TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
+int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits,
+                          TrsvPrecision precision, TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
   static const double share[] = {1, 0.5, 2, 0.25};
   const int           deep    = t->levels > k->settings_deep,
@@ -178,11 +178,12 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
   int                 choices = 0;
 
   for (int kind = 0; kind < RECORD_LENGTHS; kind++) {
-    const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes, size),
+    const int length = records[kind].length,
+              planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes, TrsvValueSize(precision)),
               near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
-    if (length * size > CHUNK_RECORD_MAX) break;
+    if (TrsvIsComplex(precision) && length > CHUNK_COMPLEX_MAX) break;
     for (int n = -2; n < (deep ? 4 : 2); n++)
       for (int clustered = limits.clusters; clustered >= 0; clustered--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
@@ -216,15 +217,15 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
   return choices;
 }
 
-double TrsvChunkSettingsSlowdown(const TrsvStatistics *t, TrsvDeviceLimits limits, size_t size)
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *t, TrsvDeviceLimits limits, TrsvPrecision precision)
 {
   enum { MULTIPROCESSORS = 132 };
   const TrsvDeviceLimits h200 = {1, TRSV_H200_SHARED};
   TrsvChunkSettings      choice[CHUNK_CHOICES];
   double                 here[CHUNK_CHOICES], there[CHUNK_CHOICES];
 
-  return TrsvChunkSettingsRank(t, MULTIPROCESSORS, limits, size, choice, here) &&
-             TrsvChunkSettingsRank(t, MULTIPROCESSORS, h200, size, choice, there)
+  return TrsvChunkSettingsRank(t, MULTIPROCESSORS, limits, precision, choice, here) &&
+             TrsvChunkSettingsRank(t, MULTIPROCESSORS, h200, precision, choice, there)
            ? fmax(1, here[0] / there[0])
            : 1;
 }

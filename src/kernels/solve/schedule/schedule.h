@@ -23,12 +23,13 @@ extern "C" {
 #endif
 
 enum {
-  CHUNK_LATE   = 2,    /* the last dependencies of a record, which may be one step old; all others are older */
-  CHUNK_CELL   = 2,    /* the first cell of the ring */
-  CHUNK_BATCH  = 128,  /* imports that a warp fetches together */
-  CHUNK_FRONT  = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
+  CHUNK_LATE        = 2,    /* the last dependencies of a record, which may be one step old; all others are older */
+  CHUNK_COMPLEX_MAX = 5,    /* dependencies of a record with complex values at most, which take four times the work */
+  CHUNK_CELL        = 2,    /* the first cell of the ring */
+  CHUNK_BATCH       = 128,  /* imports that a warp fetches together */
+  CHUNK_FRONT       = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
   CHUNK_SHARED = 99 * 1024, /* bytes of shared memory that a block has at least, from compute capability 8.0 on */
-  CHUNK_LEAST  = 4 /* minimum of stages in shared memory, and in the ring */
+  CHUNK_LEAST  = 4          /* minimum of stages in shared memory, and in the ring */
 };
 
 /* A record of K dependencies holds K values of `size` bytes, the right-hand side (1/d until that is multiplied in), the
@@ -40,12 +41,11 @@ enum {
 #define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
 #define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
 #define CHUNK_HEADER            16
-#define CHUNK_RECORD_MAX        (13 * 8) /* bytes of a record's values: more exceed a thread's registers */
 #define CHUNK_STAGE(K, size)    (CHUNK_HEADER + CHUNK_ROWS(K, size) * CHUNK_QUADS(K, size) * 16)
 
 typedef struct {
   int chunks;
-  int length;          /* dependencies of a record: 2, 3, 5, or with values of at most 8 bytes 13 */
+  int length;          /* dependencies of a record: 2, 3, 5, or with real values 13 */
   int width;           /* records of a step: 8 (for records of 2 or 3 dependencies) or 32 */
   int cluster;         /* chunks of a cluster, whose neighbors push results into each other's shared memory; 1: none */
   int ring;            /* cells for results: a power of two, at least 4 stages */
@@ -67,14 +67,14 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are ranked for a triangle, at most */
 };
 
-/* Ranks settings for a triangle with values of this size by the predicted seconds of a solve on such a device, the best
+/* Ranks settings for a triangle with such values by the predicted seconds of a solve on such a device, the best
    first; returns their number. */
-int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits, size_t size,
+int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits, TrsvPrecision,
                              TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
 
 /* How many times as long a solve is predicted to take within these limits as within an H200's. */
-double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, size_t size);
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, TrsvPrecision);
 
 /* Prints settings in words. */
 void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);

@@ -238,7 +238,7 @@ void TestChunk(void)
                   : shape == GRID_2D ? 400
                                      : 500,
                   a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2),
-                  (TrsvPrecision)(n / 4 % (all[s].length * 16 > CHUNK_RECORD_MAX ? 3 : 4)),
+                  (TrsvPrecision)(n / 4 % (all[s].length > CHUNK_COMPLEX_MAX ? 2 : 4)),
                   Reduced() ? 1
                   : old     ? 2
                             : 4);
