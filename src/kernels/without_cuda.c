@@ -17,6 +17,7 @@ NONE(TrsvDeviceUpload, void *device, const void *host, size_t bytes, TrsvStream 
 NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
+NONE(TrsvScratchAlloc, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvWorkDevice, TrsvWorkOrder *order)
@@ -36,6 +37,7 @@ NONE(TrsvDeviceAnalyze, const TrsvMatrix *A, TrsvAnalysis *analysis)
 NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+NONE(TrsvDeviceMagnitudes, int entries, TrsvPrecision precision, const void *values, double *magnitudes)
 NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
      const void *values, double *asymmetry)
 NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, const int *order,

@@ -363,7 +363,8 @@ extern "C" TrsvError SubjectSolve(Subject *s, Seed *seed)
     TrsvCall(s->precision == TRSV_FLOAT ? CompareResiduals<float>(s) : CompareResiduals<double>(s));
     return TrsvDeviceClear(s->x, Bytes(s->precision, SIDES * (size_t)s->rows), s->stream);
   }
-  return TrsvRealPrecision(s->precision) == TRSV_FLOAT ? CompareWords<unsigned>(s) : CompareWords<unsigned long long>(s);
+  return TrsvRealPrecision(s->precision) == TRSV_FLOAT ? CompareWords<unsigned>(s)
+                                                       : CompareWords<unsigned long long>(s);
 }
 
 extern "C" int SubjectCheck(Subject *s, const char *where)

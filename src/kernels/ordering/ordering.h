@@ -25,9 +25,9 @@ typedef struct {
 /* Finds the multicolor ordering for a factorization without fill: few level sets, and few more iterations. Takes
    O(rows + entries); the result is the same every time and in both memories. The matrix is in compressed sparse rows in
    the given memory; neither a symmetric pattern nor a full diagonal is needed. With values, not NULL, colors follow
-   entries of large magnitude. On a device it works in the default stream and waits for it. On an error *ordering is NULL.
-   TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative; TRSV_ERR_TIMEOUT: a wait in a
-   kernel exceeded its limit. */
+   entries of large magnitude. On a device it works in the default stream and waits for it. On an error *ordering is
+   NULL. TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative; TRSV_ERR_TIMEOUT: a wait
+   in a kernel exceeded its limit. */
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory,
                               TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
