@@ -10,7 +10,6 @@ the matrices of PARTS=solutions. Times of a ratio are of one process.
 
 import json
 import os
-import subprocess
 import sys
 
 from results import ROOT, mean, put
@@ -34,9 +33,8 @@ def read(name):
 
 def uses():
     """The half of the corpus to which each family belongs: fit or report."""
-    make = os.path.join(ROOT, "bench", "corpus", "make.py")
-    listed = subprocess.run([sys.executable, make, "--list"], capture_output=True, text=True, check=True)
-    return dict(line.split() for line in listed.stdout.splitlines())
+    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
+        return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
 
 
 def losses(systems, way):
