@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What -pc_sptrsvgpu_ordering auto loses to the better ordering: a table in docs/ordering.md.
 
-  choices.py               prints it
-  choices.py --write FILE  puts it there
+  choices.py                prints it
+  choices.py --write FILE   puts it there
+  choices.py --solves FILE  the choice of algorithm and settings on the corpus, by half, from what bench.cu wrote
 
 results/corpus.jsonl: PARTS=corpus of tests/gpu/run.sh. results/choices.jsonl: bench/solutions -ways natural,bmc,auto, of
 the matrices of PARTS=solutions. Times of a ratio are of one process.
@@ -10,15 +11,15 @@ the matrices of PARTS=solutions. Times of a ratio are of one process.
 
 import json
 import os
-import subprocess
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, put, read as read_cases
 
 BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/choices.jsonl -->\n"
 WAYS = {"natural": "natural", "bmc": "multicolor", "auto": "auto"}
 TRUE = 1e-4  # more than this of b left is no solution
 BOUND = 1.15
+WORST = 1.2  # of a choice of algorithm and settings
 
 
 def read(name):
@@ -34,9 +35,8 @@ def read(name):
 
 def uses():
     """The half of the corpus to which each family belongs: fit or report."""
-    make = os.path.join(ROOT, "bench", "corpus", "make.py")
-    listed = subprocess.run([sys.executable, make, "--list"], capture_output=True, text=True, check=True)
-    return dict(line.split() for line in listed.stdout.splitlines())
+    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
+        return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
 
 
 def losses(systems, way):
@@ -76,7 +76,28 @@ def table():
     return "\n".join(out) + "\n"
 
 
+def solves(path):
+    use, cases = uses(), read_cases(path)[0]
+    for half in ("report", "fit"):
+        some = [c for c in cases if use.get(c.matrix.removeprefix("bmc:").split("-")[0]) == half]
+        if not some:
+            continue
+        regret, slower = [c.regret for c in some], [c for c in some if c.speedup < 1]
+        print(
+            f"{half}: {len(some)} triangles, time over that of the best algorithm and setting {mean(regret):.3f}, "
+            f"at most {max(regret):.2f}; {len(slower)} slower than cuSPARSE"
+        )
+        for c in sorted(some, key=lambda c: -c.regret):
+            if c.regret > WORST or c.speedup < 1:
+                print(
+                    f"  {c.matrix} {c.triangle}: {c.regret:.2f}, {c.speedup:.2f} times as fast as cuSPARSE, "
+                    f"{c.chosen['algorithm']} {c.chosen['setting']}; {c.best['algorithm']} {c.best['setting']}"
+                )
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--solves"]:
+        sys.exit(solves(sys.argv[2]))
     if sys.argv[1:2] == ["--write"]:
         sys.exit(put(sys.argv[2], BEGIN, table()))
     print(table(), end="")

@@ -4,6 +4,7 @@
 fit.py            for each formula: rms error of the logarithm of the time with the constants as they are, with constants fitted again, and of each family of
                   matrices with constants fitted to the others; then the constants side by side
 fit.py thread     of that formula alone; others are printed by fit.py --list
+fit.py order [--check]     of the choice of the ordering: fit_order.py
 fit.py --matrices FOLDER   the matrices of these results, as bench/statistics.c takes them; files are in FOLDER
 
 Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each
@@ -239,8 +240,10 @@ def main(args):
     if args[:1] == ["--matrices"]:
         print(*matrices(args[1]))
         return 0
+    if args[:1] in (["order"], ["--check"]):
+        return subprocess.run([sys.executable, os.path.join(ROOT, "bench", "fit_order.py"), *args[args[0] == "order":]], check=False).returncode
     if args == ["--list"]:
-        print(*names)
+        print(*names, "order")
         return 0
     lib, table = library()
     rows = measured()

@@ -282,7 +282,7 @@ exported() { # nothing of the library is visible but its interface
 
 table() { # the generated parts of README and docs are what results/ and the sources give; their links lead somewhere
   local python=${PYTHON:-python3}
-  "$python" bench/report.py --check && "$python" docs/tools/links.py
+  "$python" bench/report.py --check && "$python" docs/tools/links.py && "$python" bench/fit.py --check
 }
 commands() { # those of README and docs do what they say
   local LIB PETSC_DIR PETSC_ARCH CUDA

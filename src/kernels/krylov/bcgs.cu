@@ -123,6 +123,7 @@ extern "C" TrsvError TrsvBCGSDirection(TrsvKrylov *c, int k, const double *r, co
 
 extern "C" TrsvError TrsvBCGSHalf(TrsvKrylov *c, int k, const double *v, const double *r0, const double *r, double *s)
 {
+  c->launched = k;
   KRYLOV_LAUNCH(c, bcgs_alpha, k, v, r0);
   KRYLOV_LAUNCH(c, bcgs_half, k, v, r, s);
   return TrsvDeviceCheckLaunch("bcgs_half");
@@ -131,7 +132,6 @@ extern "C" TrsvError TrsvBCGSHalf(TrsvKrylov *c, int k, const double *v, const d
 extern "C" TrsvError TrsvBCGSUpdate(TrsvKrylov *c, int k, const double *p, const double *s, const double *t,
                                     const double *r0, double *x, double *r, const TrsvStopping *stopping)
 {
-  c->launched = k;
   KRYLOV_LAUNCH(c, bcgs_omega, k, s, t);
   KRYLOV_LAUNCH(c, bcgs_update, k, p, s, t, r0, x, r, *stopping);
   return TrsvDeviceCheckLaunch("bcgs_update");

@@ -74,6 +74,7 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
 
 extern "C" TrsvError TrsvCGStep(TrsvKrylov *c, int k, const double *p, const double *w, double *r)
 {
+  c->launched = k;
   KRYLOV_LAUNCH(c, cg_curvature, k, p, w);
   KRYLOV_LAUNCH(c, cg_step, k, w, r);
   return TrsvDeviceCheckLaunch("cg_step");

@@ -38,7 +38,7 @@ struct TrsvKrylov {
   KrylovView view;
   void      *memory; /* of the scalars and the partial sums */
   unsigned   blocks, most_blocks;
-  int        launched; /* the last iteration of this solve */
+  int        launched; /* the last iteration of this solve, of which a part at least was launched */
   TrsvStream stream;
 };
 

@@ -289,6 +289,18 @@ static void CheckReports(void)
       for (int i = 0; i <= ITERATIONS; i++)
         ExpectError(TrsvKrylovAwait(w.k, i, &w.it), TRSV_ERR_DEVICE, "nothing launched");
     }
+  /* the product after half of iteration 4, which breaks down, has failed: nobody launches the rest */
+  for (int bcgs = 0; w.k && bcgs < 2; bcgs++) {
+    double *const x = w.v[0], *const r = w.v[1], *const z = w.v[2], *const zero = w.v[3];
+
+    for (int i = 0; i < 40; i++) x[i] = 0, r[i] = z[i] = 1, zero[i] = 0;
+    ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+    for (int i = 0; i < 4; i++)
+      ExpectError(TrsvCGResidual(w.k, i, r, z, &never), TRSV_SUCCESS, "TrsvCGResidual");
+    ExpectError(bcgs ? TrsvBCGSHalf(w.k, 4, zero, r, r, x) : TrsvCGStep(w.k, 4, zero, z, r), TRSV_SUCCESS, "half");
+    ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+    ExpectError(TrsvKrylovAwait(w.k, 0, &w.it), TRSV_ERR_DEVICE, "nothing launched after half an iteration");
+  }
   End();
   free(b);
   DestroySolver(&w);

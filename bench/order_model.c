@@ -1,0 +1,61 @@
+/*
+   The choice of the ordering for bench/fit.py: ilu/order.c with the formulas of the algorithms alone, without a GPU.
+*/
+#include <math.h>
+#include "solve/model/model.h"
+#include "solve/solve.h"
+
+static TrsvChoice Select(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  static const TrsvAlgorithm row = {0}, chunk = {.traits = TRSV_SCHEDULED};
+  const double               rows = fmin(fmin(TrsvModelThread(s, precision), TrsvModelRecompute(s, precision)),
+                                         TrsvModelSell(s, precision, 6, 32)),
+               chunks             = fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
+  TrsvChoice c                    = {chunks < rows ? &chunk : &row, fmin(rows, chunks), ""};
+
+  return c;
+}
+
+#define TrsvSelect(s, memory, precision, selection) Select(s, precision)
+#include "ilu/order.c"
+
+typedef struct {
+  TrsvStatistics statistics[2]; /* of L in the natural and in the multicolor order */
+  long           lower, upper;
+  int            pivots[2], longest[2];
+  double         fill[2], asymmetry;
+} Known;
+
+/* What TrsvFactorCreateOrdered() chooses: 1 for multicolor. predicted: solves and set-up in the natural order, those of
+   the other by the estimate and once it is known; rest; trial; growth. *looked: was the other ordering made? */
+int OrderChoose(const Known *k, double predicted[9], int *looked)
+{
+  const TrsvAlgorithm *named[2] = {NULL, NULL};
+  TrsvOrderChoice      choice   = {0};
+  TrsvOrderCost        estimate;
+  TrsvChoice           unused;
+  TrsvFactor           f[2] = {{0}, {0}};
+
+  for (int o = 0; o < 2; o++) {
+    f[o].precision        = TRSV_DOUBLE;
+    f[o].rows             = k->statistics[o].rows;
+    f[o].lower            = (int)k->lower;
+    f[o].upper            = (int)k->upper;
+    f[o].pivots           = k->pivots[o];
+    f[o].longest_warp_row = k->longest[o];
+    f[o].statistics       = k->statistics[o];
+  }
+  choice.natural     = PredictCost(&f[0], named, &unused);
+  choice.ordered     = PredictCost(&f[1], named, &unused);
+  choice.rest        = IterationRest(&f[0]);
+  choice.growth      = IterationGrowth(k->fill);
+  estimate           = EstimateMulticolor(&f[0], named);
+  const double all[] = {choice.natural.solves, choice.natural.setup,  estimate.solves,
+                        estimate.setup,        choice.ordered.solves, choice.ordered.setup,
+                        choice.rest,           TrialSeconds(&f[0]),   choice.growth};
+  memcpy(predicted, all, sizeof(all));
+  *looked = !(SolutionSeconds(&choice.natural, choice.rest, 1) <
+              TrialSeconds(&f[0]) + SolutionSeconds(&estimate, choice.rest, TrsvModel.order_growth)) &&
+            !IsComplete(&f[0].statistics) && !(k->asymmetry > TrsvModel.order_unsymmetric);
+  return *looked && IsFaster(&choice, &estimate) && IsFaster(&choice, &choice.ordered);
+}
