@@ -55,7 +55,6 @@ typedef struct {
   TrsvOutcome       outcome;   /* of the last factorization on the GPU */
   PetscLogDouble    nonzeros;  /* of this rank's block */
   PetscObjectId     id;        /* of the matrix of the symbolic phase, */
-  PetscObjectState  pattern;   /* and its nonzero state: CheckPattern() of pc.c compares them */
   SpTRSVGPUSettings settings;
   PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, which PCILU replaces by INBLOCKS for matrices of a GPU */
   TrsvMemory        memory;            /* where the solves run */

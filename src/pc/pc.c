@@ -199,16 +199,12 @@ static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
    may then be the old one by chance, and PETSc reports the same pattern. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
-  const SpTRSVGPU *s;
-  PetscObjectId    id;
-  PetscObjectState pattern;
+  PetscObjectId id;
 
   PetscFunctionBegin;
   if (!SpTRSVGPUCurrentFactor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
-  s = (const SpTRSVGPU *)p->factor->data;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (id != s->id || pattern != s->pattern || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  if (id != ((const SpTRSVGPU *)p->factor->data)->id || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

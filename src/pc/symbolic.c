@@ -125,7 +125,6 @@ static PetscErrorCode RecordMatrix(SpTRSVGPU *s, Mat A, Mat local)
   PetscCall(MatGetInfo(local, MAT_LOCAL, &info));
   s->nonzeros = info.nz_used;
   PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
-  PetscCall(MatGetNonzeroState(A, &s->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

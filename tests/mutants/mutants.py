@@ -35,7 +35,7 @@ COPIED = ["makefile", "src", "include", "tests", "bench", "examples", "conf"]
 LIMIT = 200  # seconds of processor time of a suite: more is a wait that does not end
 PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 PROGRAM = "build/tests-kernels/fast/kernels"
-PETSC = ("pc", "pretend", "failures")  # kinds of tests that need it
+PETSC = ("pc", "pretend", "failures", "orders")  # kinds of tests that need it
 VERDICTS = ("killed", "survived", "equivalent", "not built")
 
 # changes: [(old, new)]; seen_by: [(kind or algorithm, [suite or test])]
@@ -202,8 +202,20 @@ class Tree:
                 return f"failures {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
         return why
 
+    def orders(self, kinds):
+        """What tests/pc/ordering prints over the pretended device, as tests/pretend/run.sh runs it."""
+        why = self.make("pretend-ordering")
+        for kind in kinds if not why else []:
+            status, out = self.run("build/pretend/tests/tests/pc/ordering -n 6400 -few 20 "
+                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {kind}", PETSC_OPTIONS=PRETEND)
+            if status or out.strip():
+                return f"orders {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
+        return why
+
     def tested(self, group, both=True):
         kind, names = group
+        if kind == "orders":
+            return self.orders(names)
         if kind == "failures":
             return self.failures(names)
         return self.harness(kind, names) if kind in PETSC else self.suites(kind, names, both)
@@ -328,4 +340,5 @@ def main():
     return verdicts["survived"] + verdicts["not built"] + len(unsound) > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,6 +15,24 @@ typedef struct {
   PetscReal         *history;
 } Result;
 
+/* -pc_factor_mat_solve_on_host is heeded */
+static PetscErrorCode CheckPlace(KSP ksp)
+{
+  PetscBool on_host = PETSC_FALSE, ours, bound;
+  PC        pc;
+  Mat       F;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-pc_factor_mat_solve_on_host", &on_host, NULL));
+  if (!on_host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, "sptrsvgpu", &ours));
+  PetscCall(MatBoundToCPU(F, &bound));
+  if (ours && !bound) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the solves run on the GPU\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(Mat A, const char option[], Vec b, Vec x, Result *r)
 {
   char             options[1024] = "";
@@ -36,6 +54,7 @@ static PetscErrorCode Solve(Mat A, const char option[], Vec b, Vec x, Result *r)
   PetscCall(KSPGetResidualHistory(ksp, &history, NULL));
   PetscCall(PetscMalloc1(r->iterations + 1, &r->history));
   PetscCall(PetscArraycpy(r->history, history, r->iterations + 1));
+  PetscCall(CheckPlace(ksp));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,6 +74,49 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* If the values of one rank are no longer symmetric, all ranks change the order. */
+static PetscErrorCode UnsymmetricOnOne(KSP ksp, SpTRSVGPUOrdering chosen)
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Solve("symmetric on all ranks", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(Solve("unsymmetric on one rank", ksp, rank ? PROBLEM_POISSON : PROBLEM_CONVECTION, 1, 10000, PETSC_TRUE,
+                  SPTRSVGPU_ORDERING_NATURAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor that was multicolor is natural after a symbolic phase on the host. */
+static PetscErrorCode BoundToHost(KSP ksp, SpTRSVGPUOrdering chosen)
+{
+  PC                pc;
+  Mat               A, F;
+  MatFactorType     type;
+  MatFactorInfo     info;
+  SpTRSVGPUOrdering ordering;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve("before the matrix is bound", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatBindToCPU(A, PETSC_TRUE));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_algorithm"));
+  for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUTriangle)f, "auto"));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  PetscCall(MatGetFactorType(F, &type));
+  if (type == MAT_FACTOR_ICC) PetscCall(MatICCFactorSymbolic(F, A, NULL, &info));
+  else PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &ordering));
+  if (ordering != SPTRSVGPU_ORDERING_NATURAL)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "bound to the host, but %s\n", SpTRSVGPUOrderings[ordering]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat               A, F, G;
@@ -118,6 +161,10 @@ int main(int argc, char **args)
   PetscCall(Anew(ksp, A));
   PetscCall(KSPSetType(ksp, KSPGMRES));
   PetscCall(Unsymmetric(ksp, chosen));
+  PetscCall(Anew(ksp, A));
+  PetscCall(UnsymmetricOnOne(ksp, chosen));
+  PetscCall(Anew(ksp, A));
+  PetscCall(BoundToHost(ksp, chosen));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

@@ -52,6 +52,27 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The object, filled once, gets the contents of another one with another pattern: their nonzero states are the same. */
+static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
+{
+  Mat              B[] = {NULL, A[1]};
+  MatType          type;
+  PetscObjectState state, its;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(A[0], &type));
+  PetscCall(MatGetNonzeroState(A[0], &state));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &B[0]));
+  PetscCall(MatSetSizes(B[0], n, n, n, n));
+  PetscCall(MatSetType(B[0], type));
+  PetscCall(Fill(B, problem, n, 0, PETSC_TRUE));
+  PetscCall(MatHeaderReplace(A[0], &B[0]));
+  PetscCall(MatGetNonzeroState(A[0], &its));
+  if (its != state)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nonzero state %d, not %d\n", (int)its, (int)state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Numerics(PetscInt *count)
 {
   PetscLogEvent      event;
@@ -137,6 +158,10 @@ int main(int argc, char **args)
   PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
   PetscCall(Check("first", pc, A, 1));
+  PetscCall(Replace(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n));
+  PetscCall(Check("the contents of another matrix", pc, A, 1));
+  PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
+  PetscCall(Check("the first pattern after that", pc, A, 1));
   PetscCall(Fill(A, problem, n, 0.5, PETSC_FALSE));
   PetscCall(Check("new values", pc, A, 1));
   PetscCall(Check("the same values", pc, A, 0));

@@ -115,14 +115,14 @@ typedef struct {
 } Run;
 
 typedef struct {
-  Mat A;
+  Mat A, B;    /* B has another pattern */
   Vec b, x, y; /* of the device; y of the host */
   PC  pc;
   PetscViewer viewer;
 } Objects;
 
 enum {
-  ANSWERS = 5
+  ANSWERS = 6
 };
 
 typedef struct {
@@ -183,6 +183,25 @@ static PetscErrorCode SetValues(Mat A, PetscReal s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CreateBidiagonal(PetscInt n, Mat *B)
+{
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
+  PetscCall(MatSetSizes(*B, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetFromOptions(*B));
+  PetscCall(MatSetUp(*B));
+  PetscCall(MatGetOwnershipRange(*B, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(MatSetValue(*B, i, i, 4, INSERT_VALUES));
+    if (i) PetscCall(MatSetValue(*B, i, i - 1, -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Create(Objects *o)
 {
   PetscInt     n = 100, start, end;
@@ -195,6 +214,7 @@ static PetscErrorCode Create(Objects *o)
   PetscCall(MatSetFromOptions(o->A));
   PetscCall(MatSetUp(o->A));
   PetscCall(SetValues(o->A, 0));
+  PetscCall(CreateBidiagonal(n, &o->B));
   PetscCall(MatCreateVecs(o->A, &o->x, &o->b));
   PetscCall(VecGetOwnershipRange(o->b, &start, &end));
   PetscCall(VecGetArrayWrite(o->b, &b));
@@ -215,6 +235,7 @@ static PetscErrorCode Destroy(Objects *o)
   PetscCall(PCDestroy(&o->pc));
   PetscCall(PetscViewerDestroy(&o->viewer));
   PetscCall(MatDestroy(&o->A));
+  PetscCall(MatDestroy(&o->B));
   PetscCall(VecDestroy(&o->b));
   PetscCall(VecDestroy(&o->x));
   PetscCall(VecDestroy(&o->y));
@@ -286,6 +307,10 @@ static PetscErrorCode Calls(Run *run, Objects *o, Reference *known, int write)
   Try(run, PCApplyTranspose(o->pc, o->b, o->x));
   PetscCall(Check(run, o->x, 4, known, write));
   Try(run, PCView(o->pc, o->viewer)); /* reads the factor of the host */
+  Try(run, PCSetOperators(o->pc, o->B, o->B));
+  Try(run, PCSetUp(o->pc)); /* makes another factor */
+  Try(run, PCApply(o->pc, o->b, o->x));
+  PetscCall(Check(run, o->x, 5, known, write));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
