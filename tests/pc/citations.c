@@ -7,6 +7,7 @@ static char help[] =
 static const struct {
   const char *algorithm, *key;
 } papers[] = {
+#if !defined(PETSC_USE_COMPLEX) /* on a GPU for real values only */
   {"level", "AndersonSaad1989"},
   {"csc", "SyncFreeSpTRSV"},
   {"warp", "DufrechouEzzatti2018"},
@@ -14,8 +15,9 @@ static const struct {
   {"twophase", "CapelliniSpTRSV"},
   {"ag", "AGSpTRSV"},
   {"recblock", "RecBlockSpTRSV"},
-  {"thread", "CapelliniSpTRSV"},
   {"dense", "DenseLowerTriangularSolver"},
+#endif
+  {"thread", "CapelliniSpTRSV"},
   {"chunk", "AlvaradoSchreiber1993"},
   {"sell", "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
 };

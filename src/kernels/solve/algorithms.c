@@ -89,13 +89,13 @@ static const double threshold = 0.7;
 
 static TrsvChoice SelectByGranularity(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const int      thread = s->granularity > threshold;
-  const unsigned traits = (thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL) |
-                          (TrsvIsComplex(precision) ? TRSV_TAKES_COMPLEX : 0);
-  TrsvChoice     c      = {TrsvAlgorithmWith(TRSV_DEVICE, traits), 0, ""};
+  const int            thread = s->granularity > threshold;
+  const unsigned       values = TrsvIsComplex(precision) ? TRSV_TAKES_COMPLEX : 0;
+  const TrsvAlgorithm *warp   = thread ? NULL : TrsvAlgorithmWith(TRSV_DEVICE, TRSV_WARP_LEVEL | values);
+  TrsvChoice           c = {warp ? warp : TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL | values), 0, ""};
 
-  (void)snprintf(c.reason, sizeof(c.reason), "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=",
-                 threshold);
+  (void)snprintf(c.reason, sizeof(c.reason), "parallel granularity %.2f %s %.1f%s", s->granularity, thread ? ">" : "<=",
+                 threshold, thread || warp ? "" : ", but warp-level kernels are for real values");
   return c;
 }
 
