@@ -94,8 +94,11 @@ int main(int argc, char **args)
       output_file: output/empty.out
       args: -types cg,cgdevice -ksp_norm_type {{preconditioned natural}}
       test:
-         suffix: ksp
-         args: -pc_type {{jacobi sptrsvgpu}} -pc_sptrsvgpu_ordering multicolor
+         suffix: jacobi
+         args: -pc_type jacobi
+      test:
+         suffix: multicolor
+         args: -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
       test:
          suffix: gamg
          args: -n 2500 -rounds 2 -pc_type gamg -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_ordering {{natural multicolor}}
