@@ -52,15 +52,17 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The object, filled once, gets the contents of another one with another pattern: their nonzero states are the same. */
+/* The object gets the contents of another one with another pattern; on the host their nonzero states are the same. */
 static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
 {
   Mat              B[] = {NULL, A[1]};
   MatType          type;
   PetscObjectState state, its;
+  PetscBool        host;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetType(A[0], &type));
+  PetscCall(PetscStrcmp(type, MATSEQAIJ, &host));
   PetscCall(MatGetNonzeroState(A[0], &state));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B[0]));
   PetscCall(MatSetSizes(B[0], n, n, n, n));
@@ -68,7 +70,7 @@ static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
   PetscCall(Fill(B, problem, n, 0, PETSC_TRUE));
   PetscCall(MatHeaderReplace(A[0], &B[0]));
   PetscCall(MatGetNonzeroState(A[0], &its));
-  if (its != state)
+  if (host && its != state)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nonzero state %d, not %d\n", (int)its, (int)state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
