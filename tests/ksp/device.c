@@ -186,6 +186,8 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
   PetscCall(MatCreateVecs(*A, &d, b));
   PetscCall(MatGetSize(*A, &n, NULL));
   PetscCall(FillVec(*b, 1));
+  /* A condition number of at most 3: the iterations of BiCGStab do not depend on how the BLAS rounds */
+  if (s == SYSTEM_INDEFINITE_PC) PetscCall(MatShift(*A, 4));
   if (s == SYSTEM_INDEFINITE_MATRIX || s == SYSTEM_INDEFINITE_PC || s == SYSTEM_NAN_A) {
     const Mat changed = s == SYSTEM_INDEFINITE_PC ? *P : *A;
 
@@ -261,14 +263,14 @@ static PetscBool Differ(PetscReal a, PetscReal b, PetscReal scale)
 }
 
 /* Rounding grows fast in BiCGStab: only its first norms are the same, of a definite matrix, and it may take some
-   iterations more or less, also with the sums of another BLAS. Once a norm is nothing but rounding, an exact zero ends one solve and not the other. */
+   iterations more or less. Once a norm is nothing but rounding, an exact zero ends one solve and not the other. */
 static PetscErrorCode Compare(const char what[], PetscBool cg, PetscInt norms, const Outcome *ours,
                               const Outcome *petsc)
 {
   const PetscReal scale = petsc->history[0];
   const PetscBool exact =
     (PetscBool)(ours->reason > 0 && petsc->reason > 0 && PetscMax(ours->norm, petsc->norm) <= 1e-13 * scale);
-  const PetscInt most = cg ? exact : 2 + petsc->iterations / 4;
+  const PetscInt most = cg ? exact : 2 + petsc->iterations / 8;
 
   PetscFunctionBeginUser;
   if ((ours->reason != petsc->reason && !exact) || PetscAbsInt(ours->iterations - petsc->iterations) > most ||

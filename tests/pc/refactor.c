@@ -5,6 +5,8 @@ static char help[] =
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
 
+#include <petsc/private/matimpl.h>
+
 #include "common.h"
 
 /* The entries of a problem's matrix, row by row */
@@ -52,26 +54,24 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The object gets the contents of another one with another pattern; on the host their nonzero states are the same. */
+/* The object gets the contents of another one with another pattern and the same nonzero state */
 static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
 {
   Mat              B[] = {NULL, A[1]};
   MatType          type;
   PetscObjectState state, its;
-  PetscBool        host;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetType(A[0], &type));
-  PetscCall(PetscStrcmp(type, MATSEQAIJ, &host));
   PetscCall(MatGetNonzeroState(A[0], &state));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B[0]));
   PetscCall(MatSetSizes(B[0], n, n, n, n));
   PetscCall(MatSetType(B[0], type));
   PetscCall(Fill(B, problem, n, 0, PETSC_TRUE));
+  B[0]->nonzerostate = state; /* what it counts to by itself differs on the host and on a device */
   PetscCall(MatHeaderReplace(A[0], &B[0]));
   PetscCall(MatGetNonzeroState(A[0], &its));
-  if (host && its != state)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nonzero state %d, not %d\n", (int)its, (int)state));
+  if (its != state) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nonzero state %d, not %d\n", (int)its, (int)state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
