@@ -193,12 +193,8 @@ static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsig
 {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
-static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier)
-{
-  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
 
-/* trsv_barrier_arrive if the condition holds, without a branch: a branch could leave the lanes of a warp diverged. */
+/* An arrival if the condition holds, without a branch: a branch could leave the lanes of a warp diverged. */
 static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
 {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier),

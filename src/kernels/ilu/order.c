@@ -85,9 +85,9 @@ static double TrialSeconds(const TrsvFactor *f)
 
 TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
 {
-  double   *sizes  = NULL;
+  double   *sizes   = NULL;
   int       entries = 0;
-  TrsvError error  = TRSV_SUCCESS;
+  TrsvError error   = TRSV_SUCCESS;
 
   *multicolor = NULL;
   if (A->values && precision != TRSV_DOUBLE) {

@@ -1,5 +1,5 @@
 /*
-   What values, or the magnitudes of complex values, tell about an order.
+   The magnitudes of values, and what they tell about an order.
 
    Asymmetry: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal. It is 0 for a
    symmetric matrix and 1 for a triangular one.
@@ -11,10 +11,11 @@
    methods for preconditioned conjugate gradient methods applied to unstructured grid problems", SIAM J. Matrix Anal.
    Appl. 13, 1992.
 
-   Mapping: asymmetry: a block has BLOCK rows, and its threads share their entries; each thread searches for the mirror
-   image of its entry. Discarded fill: a warp has a row i of a sample, and each of its lanes rows k. Memory order: sums
-   cross threads at barriers of a block, and blocks at the end of a launch. Why it ends: no thread waits. Same bits: a
-   tree adds up the sums of a block, and a second launch, of one block, those of all blocks; the sample is fixed.
+   Mapping: magnitudes: a thread has a value; asymmetry: a block has BLOCK rows, and its threads share their entries;
+   each thread searches for the mirror image of its entry. Discarded fill: a warp has a row i of a sample, and each of
+   its lanes rows k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it
+   ends: no thread waits. Same bits: a tree adds up the sums of a block, and a second launch, of one block, those of all
+   blocks; the sample is fixed.
 */
 #include <math.h>
 #include "analysis/triangle_view.cuh"

@@ -1,17 +1,17 @@
 /*
-   cusparse: SpSV of NVIDIA's cuSPARSE, the baseline (spsv.cuh). The matrix is copied in the caller's order.
+   cusparse: SpSV of NVIDIA's cuSPARSE, the baseline (spsv.cu). The matrix is copied in the caller's order.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "device/sync.cuh"
-#include "papers/spsv.cuh"
+#include "papers/spsv.h"
 #include "solve/plan/plan.h"
 
 typedef struct {
-  int   nnz;
-  int  *offsets, *columns, *source; /* source: the index of each entry in the caller's values; NULL: the same order */
-  void *values;
-  Spsv  spsv;
+  int       nnz;
+  int      *offsets, *columns, *source; /* source: of each entry in the caller's values; NULL: the same order */
+  void     *values;
+  TrsvSpsv *spsv;
 } Cusparse;
 
 /* One thread for each value. */
@@ -27,7 +27,7 @@ static void CusparseDestroy(TrsvPlan *plan)
   Cusparse *c = (Cusparse *)plan->data;
 
   if (!c) return;
-  SpsvDestroy(&c->spsv);
+  TrsvSpsvDestroy(c->spsv);
   TrsvDeviceFree(c->offsets);
   TrsvDeviceFree(c->columns);
   TrsvDeviceFree(c->source);
@@ -63,7 +63,7 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   copy.offsets = c->offsets;
   copy.columns = c->columns;
   /* the analysis needs vectors, but does not read them */
-  return SpsvCreate(&c->spsv, NULL, &copy, entries, c->values, c->values, c->values);
+  return TrsvSpsvCreate(NULL, &copy, entries, c->values, c->values, c->values, &c->spsv);
 }
 
 template <class T>
@@ -85,16 +85,15 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
   } else if (grid) {
     TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(c, grid, values, stream));
   }
-  return SpsvSetValues(&c->spsv, &plan->bytes, stream);
+  return TrsvSpsvSetValues(c->spsv, &plan->bytes, stream);
 }
 
 static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  Spsv *s = &((Cusparse *)plan->data)->spsv;
+  TrsvSpsv *spsv = ((Cusparse *)plan->data)->spsv;
 
-  TrsvCall(Check(cusparseDnVecSetValues(s->b, (void *)b), "cusparseDnVecSetValues"));
-  TrsvCall(Check(cusparseDnVecSetValues(s->x, x), "cusparseDnVecSetValues"));
-  return SpsvSolve(s, stream);
+  TrsvCall(TrsvSpsvSetVectors(spsv, b, x));
+  return TrsvSpsvSolve(spsv, stream);
 }
 
 TRSV_ALGORITHM(TrsvCusparse) = {

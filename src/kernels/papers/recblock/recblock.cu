@@ -20,6 +20,7 @@
 #include <string.h>
 #include "papers/recblock/recblock.h"
 #include "papers/recblock/recblock_kernels.cuh"
+#include "papers/spsv.h"
 
 typedef struct {
   TrsvRecblocks      blocks; /* its large arrays are moved to the device */
@@ -30,7 +31,7 @@ typedef struct {
   RecblockCall      *call;
   unsigned          *tickets; /* [blocks] */
   TrsvSync           sync;
-  TrsvRecblockSpsv **spsv; /* [blocks], NULL: another kernel solves the block */
+  TrsvSpsv         **spsv; /* [blocks], NULL: another kernel solves the block */
   TrsvDeviceGraph   *launches;
 } Recblock;
 
@@ -110,7 +111,7 @@ template <class T> static TrsvError SolveByCusparse(const Recblock *r, const Trs
 {
   auto kernel = recblock_finish<T>;
 
-  TrsvCall(TrsvRecblockSpsvSolve(r->spsv[b - r->blocks.block], stream));
+  TrsvCall(TrsvSpsvSolve(r->spsv[b - r->blocks.block], stream));
   TRSV_LAUNCH(kernel, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceCheckLaunch("recblock_finish");
 }
@@ -175,23 +176,23 @@ static TrsvError MakeSpsv(Recblock *r)
   TrsvCall(TrsvAlloc(bytes, &r->spsv));
   memset(r->spsv, 0, bytes);
 #if defined(TRSV_CUDA)
-  const size_t      size   = TrsvValueSize(r->precision);
-  TrsvRecblockSpsv *shares = NULL;
+  const size_t size   = TrsvValueSize(r->precision);
+  TrsvSpsv    *shares = NULL;
 
   for (int i = 0; i < r->blocks.blocks; i++) {
     const TrsvRecblockPart *b = r->blocks.block + i;
+    TrsvMatrix              A = {};
 
     if (b->square || b->kernel != RECBLOCK_CUSPARSE) continue;
-    const TrsvRecblockSystem system = {b->rows,
-                                       b->entries,
-                                       r->inverse != NULL,
-                                       r->precision,
-                                       r->offsets + b->offset,
-                                       r->columns + b->entry,
-                                       (char *)r->values + size * (size_t)b->entry,
-                                       (char *)r->right + size * (size_t)b->first,
-                                       (char *)r->y + size * (size_t)b->first};
-    TrsvCall(TrsvRecblockSpsvCreate(shares, &system, &r->spsv[i]));
+    A.rows      = b->rows;
+    A.offsets   = r->offsets + b->offset;
+    A.columns   = r->columns + b->entry;
+    A.triangle  = TRSV_LOWER;
+    A.diagonal  = r->inverse ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT;
+    A.precision = r->precision;
+    TrsvCall(TrsvSpsvCreate(shares, &A, b->entries, (char *)r->values + size * (size_t)b->entry,
+                            (char *)r->right + size * (size_t)b->first, (char *)r->y + size * (size_t)b->first,
+                            &r->spsv[i]));
     if (!shares) shares = r->spsv[i];
   }
 #endif
@@ -251,7 +252,7 @@ static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStrea
   TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, GatherValues)(r, values, stream));
 #if defined(TRSV_CUDA)
   for (int i = 0; i < r->blocks.blocks; i++)
-    if (r->spsv[i]) TrsvCall(TrsvRecblockSpsvSetValues(r->spsv[i], &plan->bytes, stream));
+    if (r->spsv[i]) TrsvCall(TrsvSpsvSetValues(r->spsv[i], &plan->bytes, stream));
 #endif
   return r->blocks.has_cusparse ? RecordLaunches(r) : TRSV_SUCCESS;
 }
@@ -281,7 +282,7 @@ static void RecblockDestroy(TrsvPlan *plan)
   if (!r) return;
   TrsvDeviceGraphDestroy(&r->launches);
 #if defined(TRSV_CUDA)
-  for (int i = r->blocks.blocks - 1; r->spsv && i >= 0; i--) TrsvRecblockSpsvDestroy(r->spsv[i]);
+  for (int i = r->blocks.blocks - 1; r->spsv && i >= 0; i--) TrsvSpsvDestroy(r->spsv[i]);
 #endif
   free(r->spsv);
   TrsvRecblocksFree(&r->blocks);

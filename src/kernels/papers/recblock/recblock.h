@@ -96,23 +96,6 @@ static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b)
   return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR);
 }
 
-/* A triangular block that cuSPARSE SpSV solves, in builds with cuSPARSE: recblock_cusparse.cu. All blocks of a plan
-   share a handle. */
-typedef struct TrsvRecblockSpsv TrsvRecblockSpsv;
-typedef struct {
-  int           rows, entries, stored;
-  TrsvPrecision precision;
-  int          *offsets, *columns;
-  void         *values, *right, *solution;
-} TrsvRecblockSystem;
-
-/* shares: a block whose handle this one uses, or NULL; destroy that block last. SetValues reads the system's changed
-   values and adds what it allocates to bytes. */
-TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *, TrsvRecblockSpsv **);
-TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *, size_t *bytes, TrsvStream);
-TrsvError TrsvRecblockSpsvSolve(TrsvRecblockSpsv *, TrsvStream);
-void      TrsvRecblockSpsvDestroy(TrsvRecblockSpsv *);
-
 #ifdef __cplusplus
 }
 #endif

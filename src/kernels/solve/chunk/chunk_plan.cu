@@ -158,7 +158,7 @@ static int LeastRing(const TrsvChunkSettings *s, size_t size) { return CHUNK_LEA
 /* Writes the plan with the longest lifetime of imports with which their cells fit, or else with the smallest ring.
    Cells are reused if the lifetime is limited; neighbors do not push into such cells, so clusters are given up. With a
    lifetime of 0 two stages need a cell for each dependency of their records, and a batch beside these. In CHUNK_SHARED
-   bytes this always fits, except for records of 13. *fits: the plan is written. */
+   bytes this always fits, except for records of 13 in double precision. *fits: the plan is written. */
 static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};

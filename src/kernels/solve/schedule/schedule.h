@@ -34,10 +34,9 @@ enum {
 
 /* A record of K dependencies holds K values of `size` bytes, the right-hand side (1/d until that is multiplied in), the
    export word, and K cells of 16 bits. It is cut into quads of 16 bytes; quad i of all lanes of a step is contiguous.
-   CHUNK_TAIL: 32-bit words of export word and cells. CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps.
-   CHUNK_HEADER: bytes before its records, which name its first export. CHUNK_STAGE: its bytes. */
+   CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps. CHUNK_HEADER: bytes before its records, which name its first
+   export. CHUNK_STAGE: its bytes. */
 #define CHUNK_QUADS(K, size)    (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
-#define CHUNK_TAIL(K)           (1 + ((K) + 1) / 2)
 #define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
 #define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
 #define CHUNK_HEADER            16

@@ -1,16 +1,12 @@
 /*
-   spsv.cuh: a triangular solve by SpSV of NVIDIA's cuSPARSE.
-
    SpSV's analysis reads values, so it runs with the first set of values; cusparseSpSV_updateMatrix passes later ones.
 */
-#ifndef TRSV_SPSV_CUH
-#define TRSV_SPSV_CUH
-
 #include <cusparse.h>
+#include <stdlib.h>
 #include "device/device.h"
-#include "solve/plan/plan.h"
+#include "papers/spsv.h"
 
-static inline TrsvError Check(cusparseStatus_t s, const char *what)
+static TrsvError Check(cusparseStatus_t s, const char *what)
 {
   if (s == CUSPARSE_STATUS_SUCCESS) return TRSV_SUCCESS;
   return TrsvFail(s == CUSPARSE_STATUS_ALLOC_FAILED || s == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? TRSV_ERR_MEMORY
@@ -18,8 +14,7 @@ static inline TrsvError Check(cusparseStatus_t s, const char *what)
                   "%s: %s", what, cusparseGetErrorString(s));
 }
 
-/* Zero before SpsvCreate(). */
-struct Spsv {
+struct TrsvSpsv {
   cusparseHandle_t     handle;
   bool                 shares; /* the handle */
   cusparseSpMatDescr_t matrix;
@@ -30,7 +25,7 @@ struct Spsv {
   bool                 analyzed;
 };
 
-static inline cudaDataType SpsvType(TrsvPrecision p)
+static cudaDataType TypeOf(TrsvPrecision p)
 {
   const bool single = TrsvRealPrecision(p) == TRSV_FLOAT;
 
@@ -38,7 +33,7 @@ static inline cudaDataType SpsvType(TrsvPrecision p)
 }
 
 /* 1, in the type of the solve */
-static inline const void *SpsvOne(const Spsv *s)
+static const void *One(const TrsvSpsv *s)
 {
   static const double one[2]       = {1, 0};
   static const float  one_float[2] = {1, 0};
@@ -46,20 +41,20 @@ static inline const void *SpsvOne(const Spsv *s)
   return s->type == CUDA_R_32F || s->type == CUDA_C_32F ? (const void *)one_float : (const void *)one;
 }
 
-/* A: on the device; its arrays, values, b and x stay the caller's. b and x are those of the solves until
-   cusparseDnVecSetValues() sets others. handle: shared; NULL: a new one. */
-static inline TrsvError SpsvCreate(Spsv *s, cusparseHandle_t handle, const TrsvMatrix *A, int entries, void *values,
-                                   void *b, void *x)
+TrsvError TrsvSpsvCreate(TrsvSpsv *shares, const TrsvMatrix *A, int entries, void *values, void *b, void *x,
+                         TrsvSpsv **spsv)
 {
   cusparseFillMode_t fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t diagonal =
     A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
 
-  s->type   = SpsvType(A->precision);
+  TrsvSpsv *s = *spsv = (TrsvSpsv *)calloc(1, sizeof(*s));
+  if (!s) return TrsvFail(TRSV_ERR_MEMORY, "cusparse: no memory for a solve");
+  s->type   = TypeOf(A->precision);
   s->values = values;
-  s->shares = handle != NULL;
-  s->handle = handle;
-  if (!handle) TrsvCall(Check(cusparseCreate(&s->handle), "cusparseCreate"));
+  s->shares = shares != NULL;
+  if (shares) s->handle = shares->handle;
+  else TrsvCall(Check(cusparseCreate(&s->handle), "cusparseCreate"));
   TrsvCall(Check(cusparseCreateCsr(&s->matrix, A->rows, A->rows, entries, (void *)A->offsets, (void *)A->columns,
                                    values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type),
                  "cusparseCreateCsr"));
@@ -72,8 +67,13 @@ static inline TrsvError SpsvCreate(Spsv *s, cusparseHandle_t handle, const TrsvM
   return Check(cusparseSpSV_createDescr(&s->solve), "cusparseSpSV_createDescr");
 }
 
-/* After the values have changed. bytes grows by the buffer of the first call. */
-static inline TrsvError SpsvSetValues(Spsv *s, size_t *bytes, TrsvStream stream)
+TrsvError TrsvSpsvSetVectors(TrsvSpsv *s, const void *b, void *x)
+{
+  TrsvCall(Check(cusparseDnVecSetValues(s->b, (void *)b), "cusparseDnVecSetValues"));
+  return Check(cusparseDnVecSetValues(s->x, x), "cusparseDnVecSetValues");
+}
+
+TrsvError TrsvSpsvSetValues(TrsvSpsv *s, size_t *bytes, TrsvStream stream)
 {
   size_t more;
 
@@ -81,36 +81,36 @@ static inline TrsvError SpsvSetValues(Spsv *s, size_t *bytes, TrsvStream stream)
   if (s->analyzed)
     return Check(cusparseSpSV_updateMatrix(s->handle, s->solve, s->values, CUSPARSE_SPSV_UPDATE_GENERAL),
                  "cusparseSpSV_updateMatrix");
-  TrsvCall(Check(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, SpsvOne(s), s->matrix, s->b, s->x,
+  TrsvCall(Check(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, One(s), s->matrix, s->b, s->x,
                                          s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, &more),
                  "cusparseSpSV_bufferSize"));
   TrsvDeviceFree(s->buffer); /* of an analysis that failed */
   s->buffer = NULL;
   TrsvCall(TrsvDeviceAlloc(more, &s->buffer));
   *bytes += more;
-  TrsvCall(Check(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, SpsvOne(s), s->matrix, s->b, s->x,
+  TrsvCall(Check(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, One(s), s->matrix, s->b, s->x,
                                        s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, s->buffer),
                  "cusparseSpSV_analysis"));
   s->analyzed = true;
   return TRSV_SUCCESS;
 }
 
-static inline TrsvError SpsvSolve(Spsv *s, TrsvStream stream)
+TrsvError TrsvSpsvSolve(TrsvSpsv *s, TrsvStream stream)
 {
   TrsvCall(Check(cusparseSetStream(s->handle, stream), "cusparseSetStream"));
-  return Check(cusparseSpSV_solve(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, SpsvOne(s), s->matrix, s->b, s->x,
+  return Check(cusparseSpSV_solve(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, One(s), s->matrix, s->b, s->x,
                                   s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve),
                "cusparseSpSV_solve");
 }
 
-static inline void SpsvDestroy(Spsv *s)
+void TrsvSpsvDestroy(TrsvSpsv *s)
 {
+  if (!s) return;
   if (s->solve) (void)cusparseSpSV_destroyDescr(s->solve);
   if (s->matrix) (void)cusparseDestroySpMat(s->matrix);
   if (s->b) (void)cusparseDestroyDnVec(s->b);
   if (s->x) (void)cusparseDestroyDnVec(s->x);
   if (s->handle && !s->shares) (void)cusparseDestroy(s->handle);
   TrsvDeviceFree(s->buffer);
+  free(s);
 }
-
-#endif
