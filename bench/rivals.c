@@ -3,7 +3,7 @@
    host computes, and applies it in its own way:
 
      sliced_ell          cuSPARSE's SpSV in sliced ELL, 32 rows a slice, as NVIDIA's HPCG solves
-     sweeps_2, sweeps_5  x = D^-1 (b - N x) so often in place of a solve with D + N, from x = D^-1 b
+     sweeps_2, sweeps_5  x = D^-1 (b - N x) so often, not a solve with D + N, from x = D^-1 b
 */
 #include "systems.h"
 #if PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX)

@@ -67,8 +67,8 @@ def table():
         " was wrong."
     )
     out.append(
-        f"\nOn an H100, without another fit, the time of `auto` over that of the best algorithm and setting measured is"
-        f" {regrets('scalars_h100.jsonl')}."
+        f"\nOn an H100, without another fit, `auto`'s time over that of the best algorithm and setting measured is\n"
+        f"{regrets('scalars_h100.jsonl')}."
     )
     return "\n".join(out) + "\n"
 

@@ -2,7 +2,7 @@
    thread_rows.cuh: the rows that a block of the algorithm `thread` solves, one thread for each row. thread.cu launches
    it for one triangle, thread_pair.cu for both triangles of a pair.
 
-   Recomputation: a column -2 - q in place of q marks a dependency that the row computes itself, from the values that
+   Recomputation: a column -2 - q instead of q marks a dependency that the row computes itself, from the values that
    row q depends on. If every second level set is marked, a solve takes half as many hops through L2. It changes no
    value: the same numbers are summed in the same order. A solve is right with any marks.
 
