@@ -2,12 +2,14 @@
    The order in which rows and columns are factored: given by PETSc, or multicolor for the host. If the GPU factors, its
    TrsvIlu makes and keeps the multicolor order.
 */
+#include <math.h>
 #include "impl.h"
 
 static const char one_rank[] = "On several ranks only the natural ordering; for another one use -pc_type bjacobi "
                                "-sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";
 
-/* The magnitudes of the n values of a matrix of type seqaij; the caller frees them. */
+/* The magnitudes of the n values of a matrix of type seqaij, of a complex value |re| + |im| (multicolor.h); the caller
+   frees them. */
 static PetscErrorCode GetMagnitudes(Mat local, PetscInt n, double **magnitudes)
 {
   const PetscScalar *a;
@@ -15,7 +17,11 @@ static PetscErrorCode GetMagnitudes(Mat local, PetscInt n, double **magnitudes)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, magnitudes));
   PetscCall(MatSeqAIJGetArrayRead(local, &a));
-  for (PetscInt k = 0; k < n; k++) (*magnitudes)[k] = (double)PetscAbsScalar(a[k]);
+  for (PetscInt k = 0; k < n; k++) {
+    const double re = PetscRealPart(a[k]), im = PetscImaginaryPart(a[k]);
+
+    (*magnitudes)[k] = fabs(re) + fabs(im);
+  }
   PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

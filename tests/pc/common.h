@@ -113,10 +113,12 @@ PETSC_UNUSED static PetscErrorCode SetSPD(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ranks may fill their rows with different problems. */
 PETSC_UNUSED static PetscErrorCode ProblemFill(Mat A, Problem problem, PetscReal s)
 {
   PetscInt     n, start, end, count, *cols;
   PetscScalar *values;
+  PetscBool    definite = (PetscBool)(problem == PROBLEM_POISSON);
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &n, NULL));
@@ -129,7 +131,8 @@ PETSC_UNUSED static PetscErrorCode ProblemFill(Mat A, Problem problem, PetscReal
   PetscCall(PetscFree2(cols, values));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  if (problem == PROBLEM_POISSON) PetscCall(SetSPD(A));
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &definite, 1, MPI_C_BOOL, MPI_LAND, PetscObjectComm((PetscObject)A)));
+  if (definite) PetscCall(SetSPD(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

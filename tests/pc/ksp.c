@@ -245,8 +245,19 @@ int main(int argc, char **args)
          args: -pc_factor_mat_ordering_type {{natural nd rcm multicolor}} -pc_factor_levels {{0 1}}
       test:
          suffix: icc_shift
-         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}}
+         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite}}
          args: -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+      # the factor is indefinite: rounding in single precision is 1e-4 of residual 3, and a third of residual 5
+      test:
+         suffix: icc_inblocks
+         requires: !single
+         args: -problem saddle -ksp_type gmres -pc_factor_shift_type inblocks -pc_factor_shift_amount 0.1
+         args: -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+      test:
+         suffix: icc_inblocks_single
+         requires: single
+         args: -problem saddle -ksp_type gmres -pc_factor_shift_type inblocks -pc_factor_shift_amount 0.1
+         args: -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
       test:
          suffix: icc_default_shift
          args: -problem saddle -ksp_type gmres -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"

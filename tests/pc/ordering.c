@@ -74,18 +74,24 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If the values of one rank are no longer symmetric, all ranks change the order. */
+/* If the values of one rank are no longer symmetric, all ranks change the order; ICC looks at one triangle alone. */
 static PetscErrorCode UnsymmetricOnOne(KSP ksp, SpTRSVGPUOrdering chosen)
 {
-  PetscMPIInt rank, size;
+  PC            pc;
+  Mat           F;
+  MatFactorType type;
+  PetscMPIInt   rank, size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Solve("symmetric on all ranks", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetFactorType(F, &type));
   PetscCall(Solve("unsymmetric on one rank", ksp, rank ? PROBLEM_POISSON : PROBLEM_CONVECTION, 1, 10000, PETSC_TRUE,
-                  SPTRSVGPU_ORDERING_NATURAL));
+                  type == MAT_FACTOR_ICC ? chosen : SPTRSVGPU_ORDERING_NATURAL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,5 +187,6 @@ int main(int argc, char **args)
       test:
          suffix: auto_ranks
          nsize: 2
+         args: -pc_sptrsvgpu_factor {{ilu icc}}
 
 TEST*/

@@ -82,6 +82,8 @@ if [ -z "$only" ]; then
   for kind in ilu icc; do
     check "ordering, 6,400 rows, $kind" \
       silent "$build/../tests/tests/pc/ordering" "${multicolor[@]}" -few 20 -pc_sptrsvgpu_factor $kind
+    check "ordering, 13,000 rows on two ranks, $kind" silent $mpiexec -n 2 "$build/../tests/tests/pc/ordering" \
+      "${multicolor[@]}" -n 12996 -few 20 -pc_sptrsvgpu_factor $kind
   done
 fi
 summary

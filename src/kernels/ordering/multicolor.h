@@ -271,7 +271,8 @@ TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
                               double *asymmetry);
 
-/* order_values.cu: the magnitudes of values on the device, as TrsvOrderMulticolor takes them. */
+/* order_values.cu: the magnitudes of values on the device, as TrsvOrderMulticolor takes them; of a complex value
+   |re| + |im|. */
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
 
 enum {

@@ -217,11 +217,18 @@ extern "C" TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const
   return TRSV_BY_PRECISION(precision, DiscardedFill)(rows, offsets, columns, order, values, fill);
 }
 
+/* |re| + |im| of a complex value: unlike hypot(), it has the same bits on the host and on any device. */
+template <class R> static __device__ double magnitude(R v) { return fabs((double)v); }
+template <class R> static __device__ double magnitude(TrsvComplex<R> v)
+{
+  return fabs((double)v.re) + fabs((double)v.im);
+}
+
 template <class T> static __global__ void magnitudes_each(int entries, const T *values, double *magnitudes)
 {
   const int k = trsv_index();
 
-  if (k < entries) magnitudes[k] = trsv_magnitude<double>(values[k]);
+  if (k < entries) magnitudes[k] = magnitude(values[k]);
 }
 
 template <class T> static TrsvError Magnitudes(int entries, const void *values, double *magnitudes)
