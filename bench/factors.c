@@ -184,16 +184,14 @@ static PetscErrorCode System(Mat A, const char name[], const char values[])
 static PetscErrorCode File(const char file[], PetscBool own, PetscBool laplacian)
 {
   Mat       A;
-  PetscBool pattern = PETSC_FALSE, symmetric = PETSC_FALSE;
+  PetscBool pattern, symmetric;
   char      name[64];
-  int       n;
 
   PetscFunctionBeginUser;
   PetscCall(SystemName(file, name, sizeof(name)));
-  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) PetscCall(SystemGrid(file[1] - '0', n, &A));
-  else PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+  PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
   if (!pattern && own) PetscCall(System(A, name, "own"));
-  if (symmetric && laplacian) {
+  if (symmetric && laplacian && !SystemIsGrid(file)) {
     PetscCall(SystemLaplacian(A, pattern));
     PetscCall(System(A, name, "laplacian"));
   }
