@@ -2,8 +2,8 @@
 """Checks README.md, CHANGELOG.md, packaging/README.md and docs/.
 
 Reports links to files or headings that are not there, and names in backticks of source files and functions of this
-project that are not there. In the diagrams of docs/developing.md a function stands beside its file: reports those that
-the file does not define. The exit status is 1 where there are any.
+project that are not there. In docs/developing.md reports functions of a diagram that the file beside them does not
+define, and names of a table row that the files of the row do not have. The exit status is 1 where there are any.
 """
 
 import glob
@@ -36,8 +36,13 @@ def sources():
 
 
 def misplaced(words):
-    """Functions of the diagrams, "file  Function(): ...", that the file beside them does not define."""
+    """What the files beside it do not have: functions of diagrams, "file  Function(): ...", and names in table rows."""
     found = []
+    for row in re.findall(r"^\|.*\]\(\.\./src/.*$", words, flags=re.M):
+        files = [os.path.join(ROOT, f) for f in re.findall(r"\]\(\.\./(src/[^)]+)\)", row)]
+        text = "\n".join(open(f, encoding="utf-8").read() for f in files if os.path.exists(f))
+        names = re.findall(r"`(\w+_\w+|Trsv\w+(?=\(\)))", row)
+        found += [f"{n} is not in the files of its row" for n in names if not re.search(rf"\b{n}\b", text)]
     for diagram in re.findall(r"^```\n(.*?)^```", words, flags=re.S | re.M):
         for row in diagram.splitlines():
             beside = re.search(r"([\w/]+\.(?:c|cu)) +(?=\w+[.()])", row)
