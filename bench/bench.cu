@@ -90,8 +90,8 @@ static double Bound(const TrsvStatistics &s, const Options &o)
          (4 + s.row_max / 16);
 }
 
-static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected,
-                 double predicted_ms, const Result &r, Options &o)
+static void WriteResult(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected,
+                        double predicted_ms, const Result &r, Options &o)
 {
   const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
   const bool           vary = a && TrsvAlgorithmBitsVary(a);
@@ -192,9 +192,9 @@ template <class T> static void Candidates(const Case<T> &c, const std::vector<T>
 
       if (a == cusparse && budget > 0) r = base;
       else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
-      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank,
-           a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0,
-           r, o);
+      WriteResult(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank,
+                  a == selected && !rank && candidate.settings.empty(),
+                  selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
       if (a == cusparse) break;
     }
 }
@@ -352,11 +352,11 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms =
     cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
-  Tell(subject, "cusparse", "", 0, false, 0, base, o);
+  WriteResult(subject, "cusparse", "", 0, false, 0, base, o);
   const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
-  Tell(subject, "model", setting, 0, true, predicted_ms, model, o);
+  WriteResult(subject, "model", setting, 0, true, predicted_ms, model, o);
   const Result tuned = Pair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
-  Tell(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
+  WriteResult(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
 }
 
 template <class T> static void Run(const char *name, bool real, const Matrix *M, Options &o)

@@ -101,8 +101,8 @@ template <class T> struct Problem {
   }
 };
 
-template <class T> static void Tell(const Problem<T> &p, const char *name, int block, int launches, const char *solved,
-                                    const Result &r, Options &o)
+template <class T> static void WriteResult(const Problem<T> &p, const char *name, int block, int launches,
+                                           const char *solved, const Result &r, Options &o)
 {
   const double bound = (sizeof(T) == 4 ? 1e-6 : 1e-15) * (4 + p.n / 16.);
   const bool   ours = strcmp(name, "cublas") != 0, ok = !r.failure[0] && r.error <= bound && (r.same_bits || !ours);
@@ -149,7 +149,7 @@ template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Opti
     });
   r.analysis_ms = 0;
   p.cublas_ms   = r.ms;
-  Tell(p, "cublas", 0, 0, "", r, o);
+  WriteResult(p, "cublas", 0, 0, "", r, o);
 }
 
 template <class T> static void Ours(Problem<T> &p, TrsvDenseForm form, int block, int launches, Options &o)
@@ -171,16 +171,17 @@ template <class T> static void Ours(Problem<T> &p, TrsvDenseForm form, int block
       r, p.x, o.budget, [&](cudaStream_t s) { return TrsvDenseSolve(dense, p.b.p, p.x.p, s); },
       [&](const std::vector<T> &x) { return p.Error(x); });
   }
-  Tell(p, names[form], dense ? TrsvDenseBlock(dense) : 0, launches, dense ? names[TrsvDenseSolves(dense)] : "", r, o);
+  WriteResult(p, names[form], dense ? TrsvDenseBlock(dense) : 0, launches, dense ? names[TrsvDenseSolves(dense)] : "",
+              r, o);
   TrsvDenseDestroy(&dense);
 }
 
-template <class T> static void Size(int n, cublasHandle_t handle, Options &o, bool told)
+template <class T> static void MeasureSize(int n, cublasHandle_t handle, Options &o, bool counts)
 {
   Problem<T> p(n);
   FILE      *json = o.json;
 
-  if (!told) o.json = nullptr;
+  if (!counts) o.json = nullptr;
   p.Serial();
   Cublas(p, handle, o);
   Ours(p, TRSV_DENSE_BLOCKS, 0, 0, o);
@@ -215,12 +216,12 @@ int main(int count, char **args)
     return 2;
   }
   /* once, so that what the first use of a kernel or a library takes is nobody's time */
-  if (single) Size<float>(96, handle, o, false);
-  else Size<double>(96, handle, o, false);
+  if (single) MeasureSize<float>(96, handle, o, false);
+  else MeasureSize<double>(96, handle, o, false);
   printf("--\n");
   for (int n : sizes) {
-    if (single) Size<float>(n, handle, o, true);
-    else Size<double>(n, handle, o, true);
+    if (single) MeasureSize<float>(n, handle, o, true);
+    else MeasureSize<double>(n, handle, o, true);
   }
   cublasDestroy(handle);
   if (o.json) fclose(o.json);

@@ -182,7 +182,7 @@ static void Write(FILE *f, const Errors *e, double largest[2])
     }
 }
 
-static void Tell(const char *name, int rows, const Errors errors[], FILE *f)
+static void WriteErrors(const char *name, int rows, const Errors errors[], FILE *f)
 {
   const char *about = getenv("RESULT_FIELDS");
 
@@ -220,7 +220,7 @@ static void OneMatrix(const char *what, FILE *f)
       for (int n = 0; n < 4; n++) OneTriangle(name, &t, own, (TrsvPrecision)(n % 2), upper + n / 2 * 2, errors);
       TriangleFree(&t);
     }
-    Tell(name, M.rows, errors, f);
+    WriteErrors(name, M.rows, errors, f);
   }
   MatrixFree(&M);
 }

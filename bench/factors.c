@@ -160,7 +160,7 @@ static PetscErrorCode Print(const char name[], const char values[], Matrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode System(Mat A, const char name[], const char values[])
+static PetscErrorCode WriteFactors(Mat A, const char name[], const char values[])
 {
   Entries            e = {0, 0, NULL, NULL, NULL};
   PetscInt           rows;
@@ -181,21 +181,19 @@ static PetscErrorCode System(Mat A, const char name[], const char values[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode File(const char file[], PetscBool own, PetscBool laplacian)
+static PetscErrorCode ReadFile(const char file[], PetscBool own, PetscBool laplacian)
 {
   Mat       A;
-  PetscBool pattern = PETSC_FALSE, symmetric = PETSC_FALSE;
+  PetscBool pattern, symmetric;
   char      name[64];
-  int       n;
 
   PetscFunctionBeginUser;
   PetscCall(SystemName(file, name, sizeof(name)));
-  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) PetscCall(SystemGrid(file[1] - '0', n, &A));
-  else PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
-  if (!pattern && own) PetscCall(System(A, name, "own"));
-  if (symmetric && laplacian) {
+  PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+  if (!pattern && own) PetscCall(WriteFactors(A, name, "own"));
+  if (symmetric && laplacian && !SystemIsGrid(file)) {
     PetscCall(SystemLaplacian(A, pattern));
-    PetscCall(System(A, name, "laplacian"));
+    PetscCall(WriteFactors(A, name, "laplacian"));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,19 +202,19 @@ static PetscErrorCode File(const char file[], PetscBool own, PetscBool laplacian
 int main(int argc, char **args)
 {
   char     *files[256], *values[2];
-  PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files), asked = PETSC_STATIC_ARRAY_LENGTH(values);
+  PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files), chosen = PETSC_STATIC_ARRAY_LENGTH(values);
   PetscBool of[2] = {PETSC_FALSE, PETSC_FALSE}, some;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
-  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-values", values, &asked, &some));
-  for (PetscInt i = 0; i < asked && some; i++) {
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-values", values, &chosen, &some));
+  for (PetscInt i = 0; i < chosen && some; i++) {
     of[!strcmp(values[i], "laplacian")] = PETSC_TRUE;
     PetscCall(PetscFree(values[i]));
   }
   for (PetscInt i = 0; i < count; i++) {
-    PetscCall(File(files[i], (PetscBool)(of[0] || !some), (PetscBool)(of[1] || !some)));
+    PetscCall(ReadFile(files[i], (PetscBool)(of[0] || !some), (PetscBool)(of[1] || !some)));
     PetscCall(PetscFree(files[i]));
   }
   PetscCall(PetscFinalize());

@@ -8,7 +8,7 @@ static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the 
    Systems as in solutions.c: b = ones, rtol 1e-8. CG for symmetric matrices (a file's weighted Laplacian), BiCGStab for
    others in their own values. For each preconditioner and norm both types have a KSP with the same settings; the set-up
    and one solve are not counted; then they take turns. A time is the host's, from an idle GPU to an idle GPU. The
-   answer is checked by the true residual. The plugin is loaded by -dll_append.
+   result has the true residual. The plugin is loaded by -dll_append.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -27,7 +27,7 @@ typedef struct {
   FILE     *out;
   PetscInt  runs;
   PetscBool host;
-} Asked;
+} Request;
 
 typedef struct {
   KSP                ksp;
@@ -68,26 +68,18 @@ static PetscErrorCode Solve(Solver *s, Vec b, Vec x, PetscInt run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Finish(Solver *s, Mat A, Vec b, Vec x, PetscInt runs)
+static PetscErrorCode ReadResult(Solver *s, Mat A, Vec b, Vec x, PetscInt runs)
 {
-  Vec       left;
-  PetscReal norm, all;
-
   PetscFunctionBeginUser;
   PetscCall(KSPGetIterationNumber(s->ksp, &s->iterations));
   PetscCall(KSPGetConvergedReason(s->ksp, &s->reason));
-  PetscCall(VecDuplicate(b, &left));
-  PetscCall(MatResidual(A, b, x, left));
-  PetscCall(VecNorm(left, NORM_2, &norm));
-  PetscCall(VecNorm(b, NORM_2, &all));
-  s->residual = norm / all;
-  PetscCall(VecDestroy(&left));
+  PetscCall(SystemResidual(A, b, x, &s->residual));
   PetscCall(PetscSortReal(runs, s->ms));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One preconditioner and norm, by both types. */
-static PetscErrorCode Compare(const Asked *asked, Mat A, const char name[], PetscBool cg, int way, KSPNormType norm)
+static PetscErrorCode Compare(const Request *request, Mat A, const char name[], PetscBool cg, int way, KSPNormType norm)
 {
   const char *const types[] = {cg ? KSPCG : KSPBCGS, cg ? "cgdevice" : "bcgsdevice"};
   Solver            s[2];
@@ -100,63 +92,59 @@ static PetscErrorCode Compare(const Asked *asked, Mat A, const char name[], Pets
   PetscCall(VecDuplicate(x[0], &x[1]));
   PetscCall(VecSet(b, 1));
   for (int i = 0; i < 2; i++) PetscCall(Create(A, types[i], way, norm, &s[i]));
-  for (PetscInt run = -1; run < asked->runs; run++)
+  for (PetscInt run = -1; run < request->runs; run++)
     for (int i = 0; i < 2; i++) PetscCall(Solve(&s[i], b, x[i], run));
   for (int i = 0; i < 2; i++) {
-    PetscCall(Finish(&s[i], A, b, x[i], asked->runs));
+    PetscCall(ReadResult(&s[i], A, b, x[i], request->runs));
     PetscCall(KSPDestroy(&s[i].ksp));
     PetscCall(VecDestroy(&x[i]));
   }
   PetscCall(VecDestroy(&b));
-  const double petsc = (double)s[0].ms[asked->runs / 2], ours = (double)s[1].ms[asked->runs / 2];
+  const double petsc = (double)s[0].ms[request->runs / 2], ours = (double)s[1].ms[request->runs / 2];
   PetscCall(PetscPrintf(
     PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name,
     ways[way].name, KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
-  if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
-  (void)fprintf(asked->out, /* PETSc's would write 3. for 3 */
+  if (!request->out) PetscFunctionReturn(PETSC_SUCCESS);
+  (void)fprintf(request->out, /* PETSc's would write 3. for 3 */
                 "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", "
                 "\"runs\": %ld, "
                 "\"petsc_iterations\": %ld, \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, \"petsc_reason\": \"%s\", "
                 "\"iterations\": %ld, \"ms\": %.6g, \"residual\": %.3g, \"reason\": \"%s\"}\n",
-                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)asked->runs,
+                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)request->runs,
                 (long)s[0].iterations, petsc, PetscIsNanReal(s[0].residual) ? -1. : (double)s[0].residual,
                 KSPConvergedReasons[s[0].reason], (long)s[1].iterations, ours,
                 PetscIsNanReal(s[1].residual) ? -1. : (double)s[1].residual, KSPConvergedReasons[s[1].reason]);
-  (void)fflush(asked->out);
+  (void)fflush(request->out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode System(const Asked *asked, Mat host, const char name[], PetscBool cg)
+static PetscErrorCode MeasureSystem(const Request *request, Mat host, const char name[], PetscBool cg)
 {
   Mat A = host;
 
   PetscFunctionBeginUser;
 #if PetscDefined(HAVE_CUDA)
-  if (!asked->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
+  if (!request->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
 #endif
   for (int way = 0; way < (int)WAYS; way++) {
-    PetscCall(Compare(asked, A, name, cg, way, KSP_NORM_PRECONDITIONED));
-    if (cg) PetscCall(Compare(asked, A, name, cg, way, KSP_NORM_NATURAL));
+    PetscCall(Compare(request, A, name, cg, way, KSP_NORM_PRECONDITIONED));
+    if (cg) PetscCall(Compare(request, A, name, cg, way, KSP_NORM_NATURAL));
   }
   if (A != host) PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode File(const Asked *asked, const char file[])
+static PetscErrorCode MeasureFile(const Request *request, const char file[])
 {
   Mat       A;
-  PetscBool pattern, symmetric = PETSC_TRUE;
+  PetscBool pattern, symmetric;
   char      name[64];
-  int       n;
 
   PetscFunctionBeginUser;
   PetscCall(SystemName(file, name, sizeof(name)));
-  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) PetscCall(SystemGrid(file[1] - '0', n, &A));
-  else {
-    PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
-    if (symmetric) PetscCall(SystemLaplacian(A, pattern));
-  }
-  PetscCall(System(asked, A, name, symmetric));
+  PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+  if (symmetric && !SystemIsGrid(file)) PetscCall(SystemLaplacian(A, pattern));
+  PetscCall(MeasureSystem(request, A, name, symmetric));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,26 +152,26 @@ static PetscErrorCode File(const Asked *asked, const char file[])
 int main(int argc, char **args)
 {
   char    *files[256], output[PETSC_MAX_PATH_LEN] = "";
-  PetscInt count = PETSC_STATIC_ARRAY_LENGTH(files);
-  Asked    asked = {NULL, 7, (PetscBool)!PetscDefined(HAVE_CUDA)};
+  PetscInt count   = PETSC_STATIC_ARRAY_LENGTH(files);
+  Request  request = {NULL, 7, (PetscBool)!PetscDefined(HAVE_CUDA)};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
-  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-runs: 1 to %d",
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &request.runs, NULL));
+  PetscCheck(request.runs > 0 && request.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-runs: 1 to %d",
              RUNS_MOST);
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &request.host, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), NULL));
   if (*output) {
-    asked.out = fopen(output, "a");
-    PetscCheck(asked.out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write to %s", output);
+    request.out = fopen(output, "a");
+    PetscCheck(request.out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write to %s", output);
   }
   for (PetscInt i = 0; i < count; i++) {
-    PetscCall(File(&asked, files[i]));
+    PetscCall(MeasureFile(&request, files[i]));
     PetscCall(PetscFree(files[i]));
   }
-  if (asked.out) (void)fclose(asked.out);
+  if (request.out) (void)fclose(request.out);
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -1,13 +1,12 @@
 static char help[] =
-  "Iterations and level sets of orderings, natural and bmc, with ILU(0) and ICC(0) of PETSc on the host.\n\
-  -f <file>      : a matrix from a Matrix Market file\n\
-  -grid <2 or 3> : or a 5-point plane of 300^2, a 7-point space of 48^3\n\
-  -o <file>      : one object a line is added to it\n\n";
+  "Iterations and level sets of the orderings natural and multicolor, with PETSc's ILU(0) and ICC(0) on the host.\n\
+  -f <file,file,...> : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
+  -o <file>          : a JSON object a line is added to it\n\n";
 
 /*
-   The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted
-   Laplacian of the pattern with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The
-   plugin is loaded by -dll_append.
+   The file's own values, with a diagonal of zeros where there is none; and, for symmetric matrices, a weighted
+   Laplacian with a small shift. CG for symmetric matrices, else GMRES(60); rtol 1e-8, b = ones. -dll_append loads the
+   plugin, which has the ordering.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -94,7 +93,7 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
   PetscFunctionBeginUser;
   for (int icc = 0; icc <= (int)symmetric; icc++) {
     PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, MATORDERINGNATURAL, &its[0]));
-    PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, "bmc", &its[1]));
+    PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, "multicolor", &its[1]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %s %" PetscInt_FMT " -> %" PetscInt_FMT, values, icc ? "icc" : "ilu",
                           its[0], its[1]));
   }
@@ -103,48 +102,42 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the file's own values, where it has any; and as a Laplacian, where those are symmetric. */
-static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[])
+/* In the file's own values, if it has any; and as a Laplacian, if they are symmetric. */
+static PetscErrorCode MeasureFile(FILE *out, const char file[])
 {
   Mat       A;
   PetscBool pattern, symmetric;
+  char      name[64];
 
   PetscFunctionBeginUser;
+  PetscCall(SystemName(file, name, sizeof(name)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
   PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
   if (!pattern) PetscCall(MeasureAll(out, A, name, "own", symmetric));
-  if (symmetric) {
+  if (symmetric && !SystemIsGrid(file)) {
     PetscCall(SystemLaplacian(A, pattern));
     PetscCall(MeasureAll(out, A, name, "laplacian", PETSC_TRUE));
   }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **args)
 {
-  char     file[PETSC_MAX_PATH_LEN] = "", name[64], output[PETSC_MAX_PATH_LEN] = "/dev/null";
-  PetscInt dim = 0;
+  char    *files[256], output[PETSC_MAX_PATH_LEN] = "/dev/null";
+  PetscInt count = PETSC_STATIC_ARRAY_LENGTH(files);
   FILE    *out;
-  Mat      A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), NULL));
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-grid", &dim, NULL));
   PetscCall(PetscFOpen(PETSC_COMM_SELF, output, "a", &out));
-  if (dim) {
-    PetscCall(SystemGrid(dim, dim == 2 ? 300 : 48, &A));
-    PetscCall(PetscSNPrintf(name, sizeof(name), dim == 2 ? "g2d5:300" : "g3d7:48"));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
-    PetscCall(MeasureAll(out, A, name, "own", PETSC_TRUE));
-    PetscCall(MatDestroy(&A));
-  } else {
-    PetscCall(SystemName(file, name, sizeof(name)));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
-    PetscCall(MeasureFile(out, file, name));
+  for (PetscInt i = 0; i < count; i++) {
+    PetscCall(MeasureFile(out, files[i]));
+    PetscCall(PetscFree(files[i]));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscCall(PetscFClose(PETSC_COMM_SELF, out));
   PetscCall(PetscFinalize());
   return 0;

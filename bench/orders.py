@@ -5,7 +5,7 @@
   orders.py --write FILE       puts it there; without results nothing is changed
   orders.py --iterations FILE  puts the iterations of results/orderings.jsonl (make orderings) there
 
-The results were recorded when the ordering multicolor was called bmc.
+In older results the ordering multicolor is called bmc.
 """
 
 import json
@@ -106,7 +106,7 @@ def iterations():
     with open(os.path.join(ROOT, "results", "orderings.jsonl")) as f:
         for text in f:
             line = json.loads(text)
-            if line["pc"] == "ilu" and line["ordering"] in ("natural", "bmc"):
+            if line["pc"] == "ilu" and name_of(line["ordering"]) in ("natural", "multicolor"):
                 groups.setdefault((line["matrix"].split(".mtx")[0], line["values"]), {})[
                     name_of(line["ordering"])
                 ] = line

@@ -16,7 +16,6 @@ import papers_dense
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
-OTHERS = ["recblock", "ag", "dense"]  # of 002, 003 and 004
 OURS = ["chunk", "inverse", "recompute"]  # recompute: what older results call `thread` with recomputation
 BINS = [-9, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 9]
 DUELS = [("thread", "warp"), ("fusion", "csc"), ("twophase", "csc")]  # at thread level, at warp level

@@ -57,7 +57,7 @@ static int Compare(const void *a, const void *b)
 }
 
 /* seconds: the median */
-static void Tell(const Repeat *r, int done, int differs, double seconds, TrsvError error)
+static void ReportRepeat(const Repeat *r, int done, int differs, double seconds, TrsvError error)
 {
   const int bad = (differs && !r->vary) || (error && error != TRSV_ERR_UNSUPPORTED);
 
@@ -112,7 +112,7 @@ void Run(const Repeat *r)
     if (!error && memcmp(first, now, bytes)) differs = n + 1;
   }
   qsort(seconds, (size_t)n, sizeof(*seconds), Compare);
-  Tell(r, n, differs, seconds[n / 2], error);
+  ReportRepeat(r, n, differs, seconds[n / 2], error);
   free(seconds);
   free(first);
   free(now);
@@ -124,7 +124,7 @@ void Refused(const char *matrix, const char *what, TrsvError error)
   Repeat r = {.matrix = matrix};
 
   (void)snprintf(r.what, sizeof(r.what), "%s", what);
-  Tell(&r, 0, 0, 0, error);
+  ReportRepeat(&r, 0, 0, 0, error);
 }
 
 Square SquareMake(const char *name, const Matrix *M)

@@ -275,7 +275,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   Need(TrsvFactorSetValues(f, NULL, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
-    const TrsvAlgorithm *const asked = TrsvAlgorithmFind(placed[c]);
+    const TrsvAlgorithm *const named = TrsvAlgorithmFind(placed[c]);
     Applying                   p     = {NULL, b, x};
     Repeat                     r     = {.matrix   = A->name,
                                         .times    = times,
@@ -286,7 +286,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
     TrsvError                  error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
-    error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, NULL, &p.pair);
+    error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, named, named, NULL, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) Refused(A->name, r.what, error);
     else Run(&r);
@@ -368,7 +368,7 @@ static void Order(const char *name, const Matrix *M)
   TrsvDeviceFree(o.order);
 }
 
-static void All(const char *name, const Matrix *M)
+static void RepeatAll(const char *name, const Matrix *M)
 {
   unsigned long long seed  = 3;
   Square             A     = SquareMake(name, M);
@@ -418,7 +418,7 @@ static void Argument(const char *what)
   (void)snprintf(name, sizeof(name), "%s", slash ? slash + 1 : what);
   if (strstr(name, ".mtx")) *strstr(name, ".mtx") = 0;
   if (order) Order(name, &M);
-  else All(name, &M);
+  else RepeatAll(name, &M);
   MatrixFree(&M);
 }
 

@@ -59,7 +59,7 @@ typedef struct {
 } Result;
 
 /* Time of each phase so far in the log, ms */
-static PetscErrorCode Phases(double ms[])
+static PetscErrorCode ReadPhases(double ms[])
 {
   PetscFunctionBeginUser;
   for (int p = 0; p < PHASES; p++) {
@@ -75,7 +75,7 @@ static PetscErrorCode Phases(double ms[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Matrix(PetscBool host, Mat *A)
+static PetscErrorCode CreateMatrix(PetscBool host, Mat *A)
 {
   char      file[PETSC_MAX_PATH_LEN];
   PetscBool set, all = PETSC_FALSE;
@@ -117,17 +117,17 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[])
+static PetscErrorCode SetUpFirst(Mat A, int way, KSP *ksp, double *ms, double phase[])
 {
   double start, end, before[PHASES];
 
   PetscFunctionBeginUser;
   PetscCall(Ksp(A, way, ksp));
-  PetscCall(Phases(before));
+  PetscCall(ReadPhases(before));
   PetscCall(SystemNow(&start));
   PetscCall(KSPSetUp(*ksp));
   PetscCall(SystemNow(&end));
-  PetscCall(Phases(phase));
+  PetscCall(ReadPhases(phase));
   for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
   *ms = end - start;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,7 +135,7 @@ static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[]
 
 /* Set-ups with new values in the same pattern, made where the matrix is, and then one with the first values. Their
    median, and the phases of the last with new values. */
-static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
+static PetscErrorCode SetUpAgain(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
   PetscReal times[REPEAT];
@@ -143,11 +143,11 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
   PetscFunctionBeginUser;
   for (int r = 0; r < REPEAT; r++) {
     PetscCall(MatScale(A, r % 2 ? 0.5 : 2));
-    PetscCall(Phases(before));
+    PetscCall(ReadPhases(before));
     PetscCall(SystemNow(&start));
     PetscCall(KSPSetUp(ksp));
     PetscCall(SystemNow(&end));
-    PetscCall(Phases(phase));
+    PetscCall(ReadPhases(phase));
     for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
     times[r] = end - start;
   }
@@ -159,7 +159,7 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
 }
 
 /* Reads the device memory of the set-up from the factor's view. */
-static PetscErrorCode Memory(KSP ksp, Result *r)
+static PetscErrorCode ReadMemory(KSP ksp, Result *r)
 {
   char        text[4096];
   const char *at;
@@ -243,7 +243,7 @@ static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Applies(KSP ksp, Mat A, int way, const Expected *e, Result *r)
+static PetscErrorCode MeasureApplies(KSP ksp, Mat A, int way, const Expected *e, Result *r)
 {
   PC        pc;
   Vec       b, x, expected;
@@ -272,22 +272,22 @@ static PetscErrorCode Applies(KSP ksp, Mat A, int way, const Expected *e, Result
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Way(int way, const Expected *e, Result *r)
+static PetscErrorCode MeasureWay(int way, const Expected *e, Result *r)
 {
   Mat    A;
   KSP    ksp;
   double phase[PHASES];
 
   PetscFunctionBeginUser;
-  PetscCall(Matrix(ways[way].host, &A));
-  PetscCall(First(A, way, &ksp, &r->cold, phase));
+  PetscCall(CreateMatrix(ways[way].host, &A));
+  PetscCall(SetUpFirst(A, way, &ksp, &r->cold, phase));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(First(A, way, &ksp, &r->first, r->first_phase));
+  PetscCall(SetUpFirst(A, way, &ksp, &r->first, r->first_phase));
   r->peak = r->ratio = 0;
-  if (ways[way].factorization) PetscCall(Memory(ksp, r));
-  PetscCall(Same(ksp, A, &r->same, r->same_phase));
+  if (ways[way].factorization) PetscCall(ReadMemory(ksp, r));
+  PetscCall(SetUpAgain(ksp, A, &r->same, r->same_phase));
   PetscCall(Solve(ksp, A, r));
-  PetscCall(Applies(ksp, A, way, e, r));
+  PetscCall(MeasureApplies(ksp, A, way, e, r));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,8 +301,8 @@ static double BreakEven(const Result *r, const Result *jacobi, double setup)
   return gain > 0 ? setup / gain : 0;
 }
 
-static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double nnz, int way, const Result *r,
-                           const Result *jacobi)
+static PetscErrorCode WriteResult(FILE *f, const char matrix[], PetscInt rows, double nnz, int way, const Result *r,
+                                  const Result *jacobi)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscFPrintf(
@@ -362,16 +362,16 @@ int main(int argc, char **args)
       PetscSNPrintf(matrix, sizeof(matrix), "%" PetscInt_FMT "D %" PetscInt_FMT "^%" PetscInt_FMT, dim, n, dim));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", out, sizeof(out), &set));
   if (set) PetscCall(PetscFOpen(PETSC_COMM_SELF, out, "a", &f));
-  PetscCall(Matrix(PETSC_TRUE, &A));
+  PetscCall(CreateMatrix(PETSC_TRUE, &A));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   PetscCall(ExpectedCreate(A, &e));
   PetscCall(MatDestroy(&A));
   for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(ways); w++) {
-    PetscCall(Way((int)w, &e, &r[w]));
+    PetscCall(MeasureWay((int)w, &e, &r[w]));
     wrong += r[w].error > rounding;
-    PetscCall(Tell(stdout, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
-    if (f) PetscCall(Tell(f, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
+    PetscCall(WriteResult(stdout, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
+    if (f) PetscCall(WriteResult(f, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
   }
   PetscCall(ExpectedDestroy(&e));
   if (f) PetscCall(PetscFClose(PETSC_COMM_SELF, f));

@@ -9,9 +9,9 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
   -o <file>               : a JSON object a line is added to it\n\n";
 
 /*
-   Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
+   Systems are as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
    diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU
-   until it is idle again, on the host's clock. The ways take turns. The first run of a way has what happens once, such
+   until it is idle more, on the host's clock. The ways take turns. The first run of a way has what happens once, such
    as loading code and copying the matrix: its time is "cold_ms", and it is not in the median. If it does not converge,
    or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the plugin.
 
@@ -39,15 +39,15 @@ static const struct {
 
 enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), USUAL_WAYS = 5, RUNS_MOST = 15 };
 
-static const double seldom = 3000; /* ms: longer runs are not repeated */
-static const double often  = 100;  /* ms: runs take so long together, as single short ones vary */
+static const double long_run    = 3000; /* ms: a run that takes longer is not repeated */
+static const double repeat_time = 100;  /* ms: short runs are repeated for this time, as their times vary */
 
 typedef struct {
   const char *name, *values;
   PetscInt    rows;
   double      nnz;
   PetscBool   cg;
-} About;
+} Problem;
 
 typedef struct {
   double             cold, setup, solve, residual; /* ms; the true residual over b */
@@ -64,7 +64,7 @@ typedef struct {
   PetscInt    runs;
   PetscBool   host, silent, way[WAYS];
   PetscMPIInt ranks;
-} Asked;
+} Request;
 
 typedef struct {
   void          *inner;
@@ -72,7 +72,7 @@ typedef struct {
   PetscBool      stopped;
 } Watch;
 
-/* PETSc's, and the limit */
+/* PETSc's default test, and the limit. */
 static PetscErrorCode Converged(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *context)
 {
   Watch         *w = (Watch *)context;
@@ -90,8 +90,8 @@ static PetscErrorCode Converged(KSP ksp, PetscInt it, PetscReal norm, KSPConverg
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The algorithm behind the n-th such line of a factor's view */
-static void Name(const char text[], const char before[], int n, char name[32])
+/* The name after the n-th occurrence of `before` in the view of a factor. */
+static void FindName(const char text[], const char before[], int n, char name[32])
 {
   const char *at = strstr(text, before);
 
@@ -107,8 +107,8 @@ static PetscErrorCode Describe(KSP ksp, Result *r)
 
   PetscFunctionBeginUser;
   PetscCall(SystemFactorView(ksp, text, sizeof(text)));
-  Name(text, "algorithm ", 1, r->lower);
-  Name(text, "algorithm ", 2, r->upper);
+  FindName(text, "algorithm ", 1, r->lower);
+  FindName(text, "algorithm ", 2, r->upper);
   at = strstr(text, " level sets of ");
   while (at && at > text && at[-1] >= '0' && at[-1] <= '9') at--;
   if (at) (void)sscanf(at, "%d", &levels);
@@ -121,16 +121,14 @@ static PetscErrorCode Describe(KSP ksp, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One run; describe: also what it was that solved. */
-static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, const Asked *asked, PetscBool describe,
-                           Result *r)
+/* One run. describe: r gets the residual and the view of the factor, too. */
+static PetscErrorCode Run(Mat A, Vec b, Vec x, const Problem *problem, int way, const Request *request,
+                          PetscBool describe, Result *r)
 {
-  KSP       ksp;
-  PC        pc;
-  Watch     w = {NULL, 0, PETSC_FALSE};
-  double    start, between, end;
-  PetscReal norm, all;
-  Vec       left;
+  KSP    ksp;
+  PC     pc;
+  Watch  w = {NULL, 0, PETSC_FALSE};
+  double start, between, end;
 
   PetscFunctionBeginUser;
   if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", ways[way].ordering));
@@ -138,16 +136,16 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   PetscCall(SystemNow(&start));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, about->cg ? KSPCG : KSPGMRES));
+  PetscCall(KSPSetType(ksp, problem->cg ? KSPCG : KSPGMRES));
   PetscCall(KSPGMRESSetRestart(ksp, 60));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, about->cg ? 10000 : 2000));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, problem->cg ? 10000 : 2000));
   PetscCall(KSPConvergedDefaultCreate(&w.inner));
   PetscCall(KSPSetConvergenceTest(ksp, Converged, &w, NULL));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, ways[way].pc));
   if (ways[way].ordering) PetscCall(PCSetFromOptions(pc));
   PetscCall(PetscTime(&w.end));
-  w.end += asked->limit;
+  w.end += request->limit;
   PetscCallMPI(MPI_Bcast(&w.end, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
@@ -160,12 +158,7 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   PetscCall(KSPGetIterationNumber(ksp, &r->iterations));
   PetscCall(KSPGetConvergedReason(ksp, &r->reason));
   if (describe) {
-    PetscCall(VecDuplicate(b, &left));
-    PetscCall(MatResidual(A, b, x, left));
-    PetscCall(VecNorm(left, NORM_2, &norm));
-    PetscCall(VecNorm(b, NORM_2, &all));
-    r->residual = norm / all;
-    PetscCall(VecDestroy(&left));
+    PetscCall(SystemResidual(A, b, x, &r->residual));
     if (ways[way].ordering && r->reason != KSP_DIVERGED_PC_FAILED) PetscCall(Describe(ksp, r));
   }
   PetscCall(KSPDestroy(&ksp));
@@ -173,60 +166,60 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All runs of a way: that which is told, and those of which it will have the median. */
+/* All runs of a way, and its result: the first run, then the median of the others. */
 typedef struct {
-  Result    told, run[RUNS_MOST];
+  Result    result, run[RUNS_MOST];
   PetscReal total[RUNS_MOST];
   double    spent; /* ms */
 } Runs;
 
-static PetscBool Again(const Runs *w, const Asked *asked)
+static PetscBool NeedsRun(const Runs *w, const Request *request)
 {
-  const Result *r = &w->told;
+  const Result *r = &w->result;
 
-  return (PetscBool)(!r->failure[0] && r->reason > 0 && r->cold <= seldom && r->runs < RUNS_MOST &&
-                     (r->runs < asked->runs || w->spent < often) && w->spent < seldom);
+  return (PetscBool)(!r->failure[0] && r->reason > 0 && r->cold <= long_run && r->runs < RUNS_MOST &&
+                     (r->runs < request->runs || w->spent < repeat_time) && w->spent < long_run);
 }
 
-/* One more, with vectors of its own: what fails may leave them locked. */
-static PetscErrorCode Way(Mat A, const About *about, int way, const Asked *asked, PetscBool first, Runs *w)
+/* One more run, with vectors of its own: a failure may leave them locked. */
+static PetscErrorCode RunWay(Mat A, const Problem *problem, int way, const Request *request, PetscBool first, Runs *w)
 {
-  const int     n = w->told.runs;
-  Result *const r = first ? &w->told : &w->run[n];
+  const int     n = w->result.runs;
+  Result *const r = first ? &w->result : &w->run[n];
   Vec           b, x;
 
   PetscFunctionBeginUser;
-  if (!first) *r = w->told;
+  if (!first) *r = w->result;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(Once(A, b, x, about, way, asked, first, r));
+  PetscCall(Run(A, b, x, problem, way, request, first, r));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   if (first) r->cold = r->setup + r->solve;
   else {
     w->total[n] = r->setup + r->solve;
     w->spent += w->total[n];
-    w->told.runs++;
+    w->result.runs++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Median(Runs *w)
+static PetscErrorCode TakeMedian(Runs *w)
 {
   PetscInt index[RUNS_MOST];
 
   PetscFunctionBeginUser;
-  if (!w->told.runs) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < w->told.runs; i++) index[i] = i;
-  PetscCall(PetscSortRealWithArrayInt(w->told.runs, w->total, index));
-  w->told.setup = w->run[index[w->told.runs / 2]].setup;
-  w->told.solve = w->run[index[w->told.runs / 2]].solve;
+  if (!w->result.runs) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < w->result.runs; i++) index[i] = i;
+  PetscCall(PetscSortRealWithArrayInt(w->result.runs, w->total, index));
+  w->result.setup = w->run[index[w->result.runs / 2]].setup;
+  w->result.solve = w->run[index[w->result.runs / 2]].solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps the message of an error where it arises. */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
-                           PetscErrorType type, const char *message, void *context)
+/* An error handler: copies the message of an error, without quotes, for a JSON string. */
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                                  PetscErrorType type, const char *message, void *context)
 {
   char *kept = (char *)context;
 
@@ -239,105 +232,100 @@ static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const 
   return n;
 }
 
-static PetscErrorCode Tell(const Asked *asked, const About *about, int way, const Result *r)
+static PetscErrorCode Report(const Request *request, const Problem *problem, int way, const Result *r)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(
     PETSC_COMM_WORLD,
     "%-32s %-9s %-8s %6" PetscInt_FMT " iterations, %-28s set-up %9.3f ms, solve %9.3f ms, residual %.1e %s %s %s%s\n",
-    about->name, about->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve,
+    problem->name, problem->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve,
     r->residual, r->lower, r->upper, r->failure, r->stopped ? "stopped by the limit" : ""));
-  if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!request->out) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(
-    PETSC_COMM_WORLD, asked->out,
+    PETSC_COMM_WORLD, request->out,
     "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"where\": "
     "\"%s\", \"ranks\": %d, \"way\": \"%s\", \"iterations\": %" PetscInt_FMT
     ", \"reason\": \"%s\", \"converged\": %s, \"stopped\": %s, \"runs\": %d, \"ms\": %.6g, \"setup_ms\": %.6g, "
     "\"solve_ms\": %.6g, \"cold_ms\": %.6g, ",
-    about->name, about->rows, about->nnz, about->values, about->cg ? "cg" : "gmres", asked->host ? "host" : "GPU",
-    asked->ranks, ways[way].name, r->iterations, KSPConvergedReasons[r->reason],
+    problem->name, problem->rows, problem->nnz, problem->values, problem->cg ? "cg" : "gmres",
+    request->host ? "host" : "GPU", request->ranks, ways[way].name, r->iterations, KSPConvergedReasons[r->reason],
     r->reason > 0 && !r->failure[0] ? "true" : "false", r->stopped ? "true" : "false", r->runs, r->setup + r->solve,
     r->setup, r->solve, r->cold));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, asked->out,
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, request->out,
                          "\"residual\": %.3g, \"levels\": %" PetscInt_FMT
                          ", \"lower\": \"%s\", \"upper\": \"%s\", \"order\": \"%s\", \"failure\": \"%s\"}\n",
                          PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->levels, r->lower, r->upper, r->order,
                          r->failure));
-  (void)fflush(asked->out);
+  (void)fflush(request->out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All ways, of a matrix on the host. Runs take turns, so a machine that gets slower does so for all. A failure is
    printed, and the others go on. */
-static PetscErrorCode System(const Asked *asked, Mat host, const char name[], const char values[], PetscBool cg)
+static PetscErrorCode MeasureSystem(const Request *request, Mat host, const char name[], const char values[],
+                                    PetscBool cg)
 {
-  About     about = {name, values, 0, 0, cg};
+  Problem   problem = {name, values, 0, 0, cg};
   Mat       A, permuted = NULL;
   MatInfo   info;
   Runs      runs[WAYS];
-  PetscBool again = PETSC_TRUE;
+  PetscBool more = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(runs, sizeof(runs)));
-  PetscCall(SystemPlace(host, asked->host, &A));
-  PetscCall(MatGetSize(host, &about.rows, NULL));
+  PetscCall(SystemPlace(host, request->host, &A));
+  PetscCall(MatGetSize(host, &problem.rows, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
-  about.nnz = info.nz_used;
-  for (PetscBool first = PETSC_TRUE; again; first = PETSC_FALSE) {
-    again = PETSC_FALSE;
+  problem.nnz = info.nz_used;
+  for (PetscBool first = PETSC_TRUE; more; first = PETSC_FALSE) {
+    more = PETSC_FALSE;
     for (int way = 0; way < (int)WAYS; way++) {
       Runs *const    w = &runs[way];
       PetscErrorCode ierr;
 
-      if (!asked->way[way] || (!first && !Again(w, asked))) continue;
-      if (ways[way].rival && !permuted) PetscCall(SystemPlacePermuted(host, asked->host, &permuted));
-      PetscCall(PetscPushErrorHandler(Keep, w->told.failure));
-      ierr = Way(ways[way].rival ? permuted : A, &about, way, asked, first, w);
+      if (!request->way[way] || (!first && !NeedsRun(w, request))) continue;
+      if (ways[way].rival && !permuted) PetscCall(SystemPlacePermuted(host, request->host, &permuted));
+      PetscCall(PetscPushErrorHandler(KeepMessage, w->result.failure));
+      ierr = RunWay(ways[way].rival ? permuted : A, &problem, way, request, first, w);
       PetscCall(PetscPopErrorHandler());
-      if (ierr && !w->told.failure[0]) PetscCall(PetscStrncpy(w->told.failure, "failed", sizeof(w->told.failure)));
-      if (Again(w, asked)) again = PETSC_TRUE;
+      if (ierr && !w->result.failure[0])
+        PetscCall(PetscStrncpy(w->result.failure, "failed", sizeof(w->result.failure)));
+      if (NeedsRun(w, request)) more = PETSC_TRUE;
     }
   }
   for (int way = 0; way < (int)WAYS; way++) {
-    if (!asked->way[way]) continue;
-    PetscCall(Median(&runs[way]));
-    if (!asked->silent) PetscCall(Tell(asked, &about, way, &runs[way].told));
+    if (!request->way[way]) continue;
+    PetscCall(TakeMedian(&runs[way]));
+    if (!request->silent) PetscCall(Report(request, &problem, way, &runs[way].result));
   }
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&permuted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own, PetscBool laplacian)
+static PetscErrorCode MeasureFile(const Request *request, const char file[], PetscBool own, PetscBool laplacian)
 {
   Mat       A;
   PetscBool pattern, symmetric, sign = PETSC_FALSE;
   char      name[64];
-  int       n;
 
   PetscFunctionBeginUser;
-  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) {
-    PetscCall(SystemGrid(file[1] - '0', n, &A));
-    PetscCall(System(asked, A, file, "own", PETSC_TRUE));
-    PetscCall(MatDestroy(&A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(SystemName(file, name, sizeof(name)));
   PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
-  if (!pattern && own) {
+  if (!pattern && (own || SystemIsGrid(file))) {
     PetscCall(SystemHasOneSign(A, &sign));
-    PetscCall(System(asked, A, name, "own", (PetscBool)(symmetric && sign)));
+    PetscCall(MeasureSystem(request, A, name, "own", (PetscBool)(symmetric && sign)));
   }
-  if (symmetric && laplacian) {
+  if (symmetric && laplacian && !SystemIsGrid(file)) {
     PetscCall(SystemLaplacian(A, pattern));
-    PetscCall(System(asked, A, name, "laplacian", PETSC_TRUE));
+    PetscCall(MeasureSystem(request, A, name, "laplacian", PETSC_TRUE));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The ways that -ways names, or the usual ones. */
-static PetscErrorCode AskWays(PetscBool way[])
+static PetscErrorCode GetWays(PetscBool way[])
 {
   char     *names[WAYS];
   PetscInt  count = WAYS;
@@ -362,7 +350,7 @@ int main(int argc, char **args)
   char     *files[256], values[16] = "", output[PETSC_MAX_PATH_LEN] = "";
   PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
   PetscBool own = PETSC_TRUE, laplacian = PETSC_TRUE, set;
-  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE, {PETSC_FALSE}, 1}, warm;
+  Request   request = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE, {PETSC_FALSE}, 1}, warm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -374,33 +362,33 @@ int main(int argc, char **args)
     PetscCall(PetscStrcmp(values, "laplacian", &laplacian));
     PetscCheck(own || laplacian, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-values own or laplacian, not %s", values);
   }
-  PetscCall(AskWays(asked.way));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked.limit, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
-  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
+  PetscCall(GetWays(request.way));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &request.limit, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &request.runs, NULL));
+  PetscCheck(request.runs > 0 && request.runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
              (int)RUNS_MOST);
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &asked.ranks));
-  PetscCheck(asked.host || asked.ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Several ranks need -host");
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &request.host, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &request.ranks));
+  PetscCheck(request.host || request.ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Several ranks need -host");
   PetscCall(SystemRegisterRivals());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), &set));
   /* loads the GPU's code and libraries */
-  warm        = asked;
+  warm        = request;
   warm.silent = PETSC_TRUE;
-  PetscCall(File(&warm, "g2d5:100", PETSC_TRUE, PETSC_FALSE));
-  if (set) PetscCall(PetscFOpen(PETSC_COMM_WORLD, output, "a", &asked.out));
+  PetscCall(MeasureFile(&warm, "g2d5:100", PETSC_TRUE, PETSC_FALSE));
+  if (set) PetscCall(PetscFOpen(PETSC_COMM_WORLD, output, "a", &request.out));
   for (PetscInt i = 0; i < count; i++) {
     Result         r;
     PetscErrorCode ierr;
 
     r.failure[0] = 0; /* complex ones, or not square */
-    PetscCall(PetscPushErrorHandler(Keep, r.failure));
-    ierr = File(&asked, files[i], own, laplacian);
+    PetscCall(PetscPushErrorHandler(KeepMessage, r.failure));
+    ierr = MeasureFile(&request, files[i], own, laplacian);
     PetscCall(PetscPopErrorHandler());
     if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: left out: %s\n", files[i], r.failure));
     PetscCall(PetscFree(files[i]));
   }
-  if (asked.out) PetscCall(PetscFClose(PETSC_COMM_WORLD, asked.out));
+  if (request.out) PetscCall(PetscFClose(PETSC_COMM_WORLD, request.out));
   PetscCall(PetscFinalize());
   return 0;
 }

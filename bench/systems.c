@@ -40,11 +40,27 @@ PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The points along a side of a grid; 0: it is a file. */
+static PetscInt GridSide(const char file[])
+{
+  int n;
+
+  return sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1 ? n : 0;
+}
+
+PetscBool SystemIsGrid(const char file[]) { return (PetscBool)(GridSide(file) > 0); }
+
 PetscErrorCode SystemLoadOwn(const char file[], Mat *A, PetscBool *pattern, PetscBool *symmetric)
 {
   MtxReport r;
 
   PetscFunctionBeginUser;
+  if (SystemIsGrid(file)) {
+    *pattern   = PETSC_FALSE;
+    *symmetric = PETSC_TRUE;
+    PetscCall(SystemGrid(file[1] - '0', GridSide(file), A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, A, &r));
   *pattern = (PetscBool)(r.field[0] == 'p');
   if (!*pattern) {
@@ -136,6 +152,21 @@ PetscErrorCode SystemPlacePermuted(Mat all, PetscBool host, Mat *A)
   PetscCall(MatDestroy(&permuted));
   PetscCall(ISDestroy(&row));
   PetscCall(ISDestroy(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemResidual(Mat A, Vec b, Vec x, PetscReal *residual)
+{
+  Vec       left;
+  PetscReal norm, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &left));
+  PetscCall(MatResidual(A, b, x, left));
+  PetscCall(VecNorm(left, NORM_2, &norm));
+  PetscCall(VecNorm(b, NORM_2, &all));
+  PetscCall(VecDestroy(&left));
+  *residual = norm / all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -299,6 +299,21 @@ solutions() {
     "$empty/solutions.jsonl" && "${PYTHON:-python3}" bench/solutions.py "$empty/solutions.jsonl" |
     grep -q "^| g2d5:20 | 400 | CG |"
 }
+orderings() { # level sets and iterations on the host: natural and multicolor, by ILU and ICC, and jacobi
+  local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/orderings.jsonl"
+  eval "$($make -s info)"
+  program=$(dirname "$LIB")/../bench/orderings
+  $make -s "$(realpath -m "$program")" && "$program" -dll_append "$LIB" -f g2d5:20,g3d7:5 -o "$file" &&
+    [ "$(grep -c '"converged": true' "$file")" = 10 ] &&
+    [ "$(grep -c '"ordering": "multicolor", "levels": \(7\|10\),' "$file")" = 4 ]
+}
+krylov() { # times of the KSP types of the plugin beside PETSc's
+  local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/krylov.jsonl"
+  eval "$($make -s info)"
+  program=$(dirname "$LIB")/../bench/krylov
+  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$file" &&
+    [ "$(grep -c '"petsc_reason": "CONVERGED_RTOL", .*"reason": "CONVERGED_RTOL"' "$file")" = 6 ]
+}
 setups() { # the same for set-ups and applies: every one of six ways gives what PETSc's own does
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
@@ -359,6 +374,8 @@ check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
 check "generated parts of README and docs, and their links" table
 check "commands of README and docs" commands
-check "times to solution can be measured, and told" solutions
-check "set-ups and applies can be measured, and told" setups
+check "times to solution can be measured, and a table made of them" solutions
+check "set-ups and applies can be measured, and a table made of them" setups
+check "orderings can be compared" orderings
+check "KSP types can be compared" krylov
 summary

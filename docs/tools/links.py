@@ -2,7 +2,8 @@
 """Checks README.md, CHANGELOG.md, packaging/README.md and docs/.
 
 Reports links to files or headings that are not there, and names in backticks of source files and functions of this
-project that are not there. The exit status is 1 where there are any.
+project that are not there. In docs/developing.md reports functions of a diagram that the file beside them does not
+define, and names of a table row that the files of the row do not have. The exit status is 1 where there are any.
 """
 
 import glob
@@ -34,6 +35,29 @@ def sources():
     return paths, "\n".join(open(p, encoding="utf-8").read() for p in paths)
 
 
+def misplaced(words):
+    """What the files beside it do not have: functions of diagrams, "file  Function(): ...", and names in table rows."""
+    found = []
+    for row in re.findall(r"^\|.*\]\(\.\./src/.*$", words, flags=re.M):
+        files = [os.path.join(ROOT, f) for f in re.findall(r"\]\(\.\./(src/[^)]+)\)", row)]
+        text = "\n".join(open(f, encoding="utf-8").read() for f in files if os.path.exists(f))
+        names = re.findall(r"`(\w+_\w+|Trsv\w+(?=\(\)))", row)
+        found += [f"{n} is not in the files of its row" for n in names if not re.search(rf"\b{n}\b", text)]
+    for diagram in re.findall(r"^```\n(.*?)^```", words, flags=re.S | re.M):
+        for row in diagram.splitlines():
+            beside = re.search(r"([\w/]+\.(?:c|cu)) +(?=\w+[.()])", row)
+            if not beside:
+                continue
+            file = beside[1] if beside[1].startswith("src/") else "src/kernels/" + beside[1]
+            path = os.path.join(ROOT, file)
+            text = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+            for name, more in re.findall(r"(\w+)(\.\.\.)?\(\)", row[beside.end() :]):
+                name += r"\w*" if more else ""
+                if not re.search(rf"^\w[^\n;]*\b{name}\([^;{{}}]*\)\s*\{{", text, flags=re.M):
+                    found.append(f"{name}() is not in {file}")
+    return found
+
+
 def main():
     broken = 0
     paths, text = sources()
@@ -44,6 +68,9 @@ def main():
         missing += [f for f in FUNCTION.findall(words) if not re.search(rf"\b{f}\b", text)]
         for name in [] if "packaging" in page else missing:  # that page names files of PETSc
             print(f"{os.path.relpath(page, ROOT)}: {name} is not in the sources")
+            broken = 1
+        for name in misplaced(words) if page.endswith("developing.md") else []:
+            print(f"{os.path.relpath(page, ROOT)}: {name}")
             broken = 1
         for link in LINK.findall(words):
             if re.match(r"[a-z]+:", link):

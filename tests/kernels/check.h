@@ -37,8 +37,8 @@ int  Mine(void);
 
 /* The suites, each in a file of its own */
 void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(void), TestSolve(void),
-  TestSchedules(void), TestPairs(void), TestNumbers(void), TestGrowth(void), TestWaits(void), TestMemory(void),
-  TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void),
+  TestSchedules(void), TestPairs(void), TestPairLaunches(void), TestNumbers(void), TestGrowth(void), TestWaits(void),
+  TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void),
   TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void),
   TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void),
   TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void),

@@ -16,7 +16,7 @@ static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
                            PetscErrorType type, const char *text, void *context)
 {
   (void)comm, (void)line, (void)function, (void)file, (void)context;
@@ -51,7 +51,7 @@ int main(int argc, char **args)
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(MatGetOperation(A, MATOP_GETINFO, (void (**)(void)) & getinfo));
   PetscCall(MatSetOperation(A, MATOP_GETINFO, (void (*)(void))GetInfoLarge));
-  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(Check("set-up", ierr, "The block of this rank has 100 rows and 3000000000 nonzeros"));
@@ -64,7 +64,7 @@ int main(int argc, char **args)
   PetscCall(MatGetRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   entries            = i[n];
   ((PetscInt *)i)[n] = (PetscInt)3000000000;
-  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = MatGetOrdering(plain, MATORDERINGMULTICOLOR, &row, &column);
   PetscCall(PetscPopErrorHandler());
   ((PetscInt *)i)[n] = entries;

@@ -79,7 +79,7 @@ static const int own =
   2 * PetscDefined(USE_COMPLEX) +
   (PetscDefined(USE_COMPLEX) ? sizeof(PetscReal) == 8 : sizeof(PetscReal) == 4); /* scalars of this PETSc */
 
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
                            PetscErrorType type, const char *text, void *context)
 {
   if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
@@ -97,7 +97,7 @@ static PetscErrorCode Check(const char what[], const char runs[])
 
   PetscFunctionBeginUser;
   message[0] = 0;
-  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = SpTRSVGPUCheckPetsc();
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscSNPrintf(built, sizeof(built), "%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR));
@@ -110,7 +110,7 @@ static PetscErrorCode Check(const char what[], const char runs[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Same(void)
+static void ResetRunning(void)
 {
   running.major   = PETSC_VERSION_MAJOR;
   running.minor   = PETSC_VERSION_MINOR;
@@ -128,38 +128,38 @@ int main(int argc, char **args)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   for (size_t size = 1; size <= 4; size += 3) { /* of a PetscBool: bool, and the enum of older versions */
-    Same();
+    ResetRunning();
     running.boolean = size;
     PetscCall(Check("the same", NULL));
     running.minor--;
     PetscCall(Check("an older one", "this program runs PETSc " PetscStringize(PETSC_VERSION_MAJOR) "."));
-    Same();
+    ResetRunning();
     running.boolean = size;
     running.major++;
     PetscCall(Check("a newer one", "; this program runs PETSc "));
-    Same();
+    ResetRunning();
     running.boolean = size;
     running.release = !PETSC_VERSION_RELEASE;
     PetscCall(Check("a development version", PETSC_VERSION_RELEASE ? "(development)" : scalars[own].text));
-    Same();
+    ResetRunning();
     running.boolean = size;
     running.cuda    = (PetscBool)!running.cuda;
     running.kokkos  = PETSC_FALSE;
     PetscCall(Check("CUDA", running.cuda ? INDICES ", with CUDA: build sptrsvgpu again"
                                          : INDICES ", without CUDA: build sptrsvgpu again"));
-    Same();
+    ResetRunning();
     running.boolean = size;
     running.kokkos  = PETSC_TRUE;
     running.cuda    = PETSC_FALSE;
     if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA))
       PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
-    Same();
+    ResetRunning();
     running.boolean = size;
     running.index   = 12 - (int)sizeof(PetscInt);
     PetscCall(Check("other indices", OTHER_INDICES ", "));
     for (int k = 0; k < 4; k++) {
       if (k == own) continue;
-      Same();
+      ResetRunning();
       running.boolean = size;
       running.type    = scalars[k].type;
       running.scalar  = scalars[k].bytes;

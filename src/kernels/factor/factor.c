@@ -57,10 +57,10 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   return CreateFactor(rows, offsets, columns, order, memory, kind, precision, !order, factor, row);
 }
 
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                                TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, TrsvFactorKind kind,
+                                TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
-  return CreateFactor(rows, offsets, columns, order, memory, kind, precision, 0, factor, row);
+  return CreateFactor(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, 0, factor, row);
 }
 
 TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *f)

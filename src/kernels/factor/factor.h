@@ -34,9 +34,10 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
-/* TrsvFactorCreate without the analysis of U, for a caller that may want another order; and that analysis. */
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                                TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+/* TrsvFactorCreate in the natural order without the analysis of U, for a caller that may want another order; and that
+   analysis. */
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, TrsvFactorKind, TrsvPrecision,
+                                TrsvFactor **factor, int *row);
 TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
 
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so

@@ -251,7 +251,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
-  TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor, row));
+  TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, kind, precision, factor, row));
   choice->natural = PredictCost(*factor, named, &choice->lower);
   choice->rest    = IterationRest(*factor);
   error           = RefuseMulticolor(*factor, A, named, choice);

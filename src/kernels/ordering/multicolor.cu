@@ -6,7 +6,10 @@
 
    Mapping: a thread for each row; a stable sort by color. No thread waits for another. Same bits: whole numbers.
 */
-#include "ordering/multicolor_device.cuh"
+#include <stdlib.h>
+#include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
+#include "ordering/multicolor.h"
 
 static __global__ void multicolor_sample(int rows, const int *offsets, const int *columns, const double *values,
                                          TrsvGridSamples *samples)

@@ -259,6 +259,10 @@ TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *colu
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
                           TrsvOrdering **ordering);
 
+/* multicolor_waves.cu: TrsvColorWaves on a device, in the default stream. */
+TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
+                               unsigned *color, int *colors);
+
 /* The same ordering of a matrix on a device, found on the host: faster for long chains. */
 TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values,
                           TrsvOrdering **ordering);

@@ -8,8 +8,11 @@
    for its memory order and why it ends; in other launches no thread waits, and only maxima cross threads, by atomics.
    Same bits: sets and maxima do not depend on the order of their elements.
 */
-#include "ordering/multicolor_device.cuh"
+#include <stdlib.h>
+#include "analysis/triangle_view.cuh"
 #include "analysis/dataflow.cuh"
+#include "device/setup.cuh"
+#include "ordering/multicolor.h"
 
 enum {
   BLOCK = 256
@@ -330,8 +333,8 @@ static TrsvError ColorRows(const MatrixRows &A, int *work, int *scratch, unsigne
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
-                               unsigned *color, int *colors)
+extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,
+                                          const double *values, unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
   unsigned     zeros[STATES] = {0}, *state;

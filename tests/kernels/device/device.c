@@ -7,7 +7,7 @@
 #include "solve/rows/level_csr.h"
 #include "trsv.h"
 
-static int Same(const int *device, const int *host, size_t n, const char *what)
+static int EqualsHost(const int *device, const int *host, size_t n, const char *what)
 {
   int *copy = malloc(sizeof(int) * (n + 1)), same = 1;
 
@@ -41,8 +41,8 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
                     d->hub_fraction == h->hub_fraction && (d->granularity == h->granularity || isnan(h->granularity)),
                   "another mean, variation, distance, bandwidth or granularity") &&
            Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") &&
-           Same(device->order, host->order, (size_t)A->rows, "order") &&
-           Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
+           EqualsHost(device->order, host->order, (size_t)A->rows, "order") &&
+           EqualsHost(device->levels, host->levels, (size_t)h->levels + 1, "levels");
   }
   TrsvAnalysisDestroy(&host);
   TrsvAnalysisDestroy(&device);
@@ -114,9 +114,9 @@ static void TestTransposes(void)
           Expect(S.rows == rows && S.triangle == T.triangle && S.diagonal == T.diagonal && S.precision == T.precision &&
                    S.memory == TRSV_DEVICE,
                  "the transpose is of another kind");
-          Same(S.offsets, T.offsets, (size_t)rows + 1, "offsets");
-          Same(S.columns, T.columns, nnz, "columns");
-          Same(source[1], source[0], nnz, "source");
+          EqualsHost(S.offsets, T.offsets, (size_t)rows + 1, "offsets");
+          EqualsHost(S.columns, T.columns, nnz, "columns");
+          EqualsHost(source[1], source[0], nnz, "source");
         }
         TrsvFree(TRSV_HOST, made[0]);
         TrsvFree(TRSV_DEVICE, made[1]);
@@ -324,7 +324,7 @@ static void TestNarrow(void)
     ExpectError(TrsvDeviceAlloc(sizeof(*wide) * (size_t)n, &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
     ExpectError(TrsvDeviceUpload(device, wide, sizeof(*wide) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
     ExpectError(TrsvDeviceNarrow(n, device, &found), TRSV_SUCCESS, "TrsvDeviceNarrow");
-    Same(found, narrow, (size_t)n, "indices");
+    EqualsHost(found, narrow, (size_t)n, "indices");
     TrsvDeviceFree(found);
     for (int k = 1; failed && k < 100; k++) {
       SimtFailAt(k, 0);

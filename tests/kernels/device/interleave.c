@@ -95,7 +95,7 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
          "%s: not the same statistics, memory or prediction", where);
 }
 
-static void Same(const TrsvAlgorithm *a)
+static void CheckInterleaved(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {CHAIN, BAND, DENSE};
   unsigned           met      = 0; /* turns beyond those of one after the other */
@@ -280,8 +280,8 @@ void TestInterleave(void)
 {
   const TrsvAlgorithm *a;
 
-  Same(NULL);
-  for (int i = 0; (a = DeviceAlgorithm(&i));) Same(a);
+  CheckInterleaved(NULL);
+  for (int i = 0; (a = DeviceAlgorithm(&i));) CheckInterleaved(a);
   Errors();
   Fails(0);
   Fails(1);

@@ -28,17 +28,17 @@ static int Fails(void)
   return 0;
 }
 
-static void *Held(void *p)
+static void *CountHeld(void *p)
 {
   held += p != NULL;
   return p;
 }
 
-void *__wrap_malloc(size_t n) { return Fails() ? NULL : Held(__real_malloc(n)); }
-void *__wrap_calloc(size_t n, size_t size) { return Fails() ? NULL : Held(__real_calloc(n, size)); }
+void *__wrap_malloc(size_t n) { return Fails() ? NULL : CountHeld(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return Fails() ? NULL : CountHeld(__real_calloc(n, size)); }
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
-  return Held(__real_aligned_alloc(align, n));
+  return CountHeld(__real_aligned_alloc(align, n));
 } /* the executor's own: it has its own way to fail */
 
 void *__wrap_realloc(void *old, size_t n)
@@ -160,9 +160,9 @@ static const struct {
   {"TrsvPlanSolve", Solve, 1, 0},
 };
 
-/* again: where memory fails it once, it may yet succeed. Returns at how many places it could fail. Of the later ones of
- * a long way, only some are tried. */
-static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after, int again)
+/* again: after one failed allocation run may still succeed. Returns the number of places where it can fail. Of many
+ * places only some of the later ones are tried. */
+static long FailEachAllocation(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after, int again)
 {
   for (long k = 1;; k += k < (Reduced() ? 8 : 24) ? 1 : 23) {
     TrsvDeviceFinalize(); /* so that pools and streams, too, are made and may fail */
@@ -236,7 +236,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
       for (int all_after = 0; all_after < 2; all_after++)
-        places += Try(&s, operations[o].run, on_device, all_after, operations[o].run == PairTogether);
+        places += FailEachAllocation(&s, operations[o].run, on_device, all_after, operations[o].run == PairTogether);
     Expect(places > 0 || operations[o].run == SetValues || operations[o].run == Solve, "it could fail nowhere");
     if (s.plan && operations[o].run == Solve) {
       until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */

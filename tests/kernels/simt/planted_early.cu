@@ -100,7 +100,7 @@ template <int FAULT> static bool Found(unsigned schedule, unsigned *early)
   return found;
 }
 
-template <int FAULT> static void Try(void)
+template <int FAULT> static void RunSchedules(void)
 {
   const unsigned schedules = Reduced() ? 16 : 60;
   unsigned       found = 0, early = 0;
@@ -116,10 +116,10 @@ template <int FAULT> static void Try(void)
 
 void TestEarlyFaults(void)
 {
-  Try<NONE>();
-  Try<NO_WAIT>();
-  Try<LET_FIRST>();
-  Try<NO_READYING>();
-  Try<READY_FIRST>();
-  Try<ALWAYS_EARLY>();
+  RunSchedules<NONE>();
+  RunSchedules<NO_WAIT>();
+  RunSchedules<LET_FIRST>();
+  RunSchedules<NO_READYING>();
+  RunSchedules<READY_FIRST>();
+  RunSchedules<ALWAYS_EARLY>();
 }

@@ -79,8 +79,8 @@ static void Spoil(void *a, TrsvPrecision precision, int value, What what, int n)
 
 /* As serial has it; where the order of operations is another one, an overflow may come out as NaN instead of Inf, or
    not happen. */
-static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference,
-                 const char *text)
+static void CompareWithSerial(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x,
+                              void *reference, const char *text)
 {
   const int complex = TrsvIsComplex(precision);
   const int zero = what == A_ZERO || what == MINUS_ZERO || what == TINIEST || what == DENORMALS;
@@ -150,7 +150,7 @@ static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, Trsv
     SimtSchedule(seed + s);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, text);
-    Same(a, what, precision, rows, x, reference, text);
+    CompareWithSerial(a, what, precision, rows, x, reference, text);
     free(reference);
   }
   TrsvPlanDestroy(&plan);
@@ -181,7 +181,7 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, W
                   TRSV_SUCCESS, "TrsvPairCreate") &&
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues") &&
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve"))
-    Same(a, what, precision, rows, x, reference, "pair");
+    CompareWithSerial(a, what, precision, rows, x, reference, "pair");
   TrsvPairDestroy(&pair);
   free(l);
   free(u);

@@ -59,8 +59,8 @@ static void Good(Problem *p, const char *when)
   ExpectClose(precision, ROWS, p->x, p->reference, when);
 }
 
-/* After a solve that gave up: x says so, the next call says so, once. */
-static void Told(Problem *p, Problem *other, const char *how)
+/* After a solve that gave up: x has NaN, and the next call, once, returns the error. */
+static void CheckTimeoutReported(Problem *p, Problem *other, const char *how)
 {
   char before = 'x';
 
@@ -90,7 +90,7 @@ static void Lost(const TrsvAlgorithm *a, Shape shape)
     SimtSettings.bounded = 0;
     if (NaNs(p.x)) { /* somebody waited for it */
       waited++;
-      Told(&p, &other, "lost");
+      CheckTimeoutReported(&p, &other, "lost");
     }
     for (int s = 0; s < 3; s++) Good(&p, "afterwards");
   }
@@ -126,7 +126,7 @@ static void Corrupt(const TrsvAlgorithm *a)
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve of a corrupted plan");
     Expect(NaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, NaNs(p.x), ROWS - row);
     *column = kept;
-    Told(&p, &other, "corrupted");
+    CheckTimeoutReported(&p, &other, "corrupted");
     SimtSettings.bounded = 0;
     for (int s = 0; s < 3; s++) Good(&p, "repaired");
   }

@@ -15,7 +15,6 @@
      have tickets; only the launch that permutes b resets anything; reciprocals of the diagonal are taken when values
      arrive; all launches are one CUDA graph, in which each starts before the one in front of it ends (published: one
      launch after another). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "papers/recblock/recblock.h"

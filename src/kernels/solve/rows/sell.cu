@@ -2,7 +2,6 @@
    sell: a warp for each slice of 32 rows. Mapping, memory order, why it ends, same bits, source: sell_solve.cuh.
    sell.h has the layout; sell_plan.cu chooses the order of the rows.
 */
-#include <math.h>
 #include <stdio.h>
 #include "solve/model/model.h"
 #include "solve/rows/sell_solve.cuh"

@@ -73,9 +73,9 @@ static void OneSchedule(const TrsvAlgorithm *a)
   }
 }
 
-/* Rows as long as a byte says how far an entry is from their diagonal, and longer by one: then every entry's place is
- * told in full. */
-static void Apart(const TrsvAlgorithm *a)
+/* Rows of the largest length for which a byte holds the distance of an entry from the diagonal, and longer by one: then
+ * the place of each entry is stored in full. */
+static void CheckEntriesApart(const TrsvAlgorithm *a)
 {
   ForceChunkSettings(2, 3, 2);
   for (int variant = 0; variant < 4; variant++) {
@@ -255,7 +255,7 @@ void TestChunk(void)
   End();
 
   Begin("chunk with entries farther from the diagonal than a byte tells");
-  if (a && !Reduced()) Apart(a);
+  if (a && !Reduced()) CheckEntriesApart(a);
   End();
 
   Begin("chunk's schedules are as short as they can be");

@@ -121,7 +121,7 @@ static void SolvesPattern(int rows, int *offsets, int *columns, int kind)
 }
 
 /* Rows of the last slice of a lower triangle depend on rows `apart` from each other, and no other row on any. */
-static void Apart(int apart, int kind)
+static void CheckColumnsApart(int apart, int kind)
 {
   const int rows = 32 * (apart / 32 + 3);
   int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * ((size_t)rows + 64)), k = 0;
@@ -185,6 +185,6 @@ void TestSell(void)
   Begin("sell, chains of 2 to 32 rows");
   for (int length = 5; length <= 32; length++) Chains(length);
   End();
-  Apart(INT16_MAX, ROWS);
-  Apart(INT16_MAX + 1, FAR);
+  CheckColumnsApart(INT16_MAX, ROWS);
+  CheckColumnsApart(INT16_MAX + 1, FAR);
 }

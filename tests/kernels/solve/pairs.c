@@ -3,7 +3,6 @@
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
-#include "solve/rows/level_csr.h"
 
 /* y = T x, or T^T x */
 static void Multiply(const TrsvMatrix *T, const void *values, int transposed, const double *x, double *y)
@@ -27,7 +26,7 @@ static int *Shuffled(int n, Random *r)
 }
 
 /* A copy of an array in the memory where the matrices are. */
-static int *Placed(TrsvMemory memory, const int *a, int n)
+static int *CopyTo(TrsvMemory memory, const int *a, int n)
 {
   int *copy;
 
@@ -38,8 +37,8 @@ static int *Placed(TrsvMemory memory, const int *a, int n)
 }
 
 /* ordered: 1 has an order of rows, 2 of columns; from: where the matrices are */
-static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from,
-                TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
+static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from,
+                      TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
 {
   Random   r = seed;
   Triangle L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed),
@@ -50,7 +49,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
   double    *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
   int       *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
   const int *in = transposed ? row : column, *out = transposed ? column : row;
-  int       *placed_row = Placed(from, row, rows), *placed_column = Placed(from, column, rows);
+  int       *placed_row = CopyTo(from, row, rows), *placed_column = CopyTo(from, column, rows);
   TrsvMatrix A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
   TrsvPair  *pair;
 
@@ -123,7 +122,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
   FreeTriangle(&U);
 }
 
-static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+static void CheckPairs(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
   static const Shape shapes[] = {RANDOM, DIAGONAL, BAND, GRID_2D, GAPS};
   unsigned           n        = 0;
@@ -132,14 +131,14 @@ static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, c
         lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
   for (int s = 0; s < 5; s += Reduced() ? 4 : 1)
     for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++)
-      One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), (TrsvMemory)(n / 3 % 2), memory, lower,
-          upper, 100 + n);
+      CheckPair(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), (TrsvMemory)(n / 3 % 2), memory,
+                lower, upper, 100 + n);
   for (int ordered = 0; ordered < 4; ordered++)
-    One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, (TrsvMemory)(ordered > 1), memory, lower, upper, 500);
+    CheckPair(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, (TrsvMemory)(ordered > 1), memory, lower, upper, 500);
   End();
 }
 
-static void Mismatch(void)
+static void CheckMismatch(void)
 {
   Triangle L                  = MakeTriangle(CHAIN, 5, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
            U                  = MakeTriangle(CHAIN, 5, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
@@ -176,172 +175,8 @@ static void Mismatch(void)
   FreeTriangle(&U);
 }
 
-typedef struct {
-  Triangle  L, U;
-  double   *l, *u, *b, *scaled, *x, *want, times;
-  TrsvPair *pair;
-} Both;
-
-/* A pair that is solved in one launch, and what two launches make of it. */
-static Both MakeBoth(Shape shape, int rows)
-{
-  const TrsvAlgorithm *const thread = FindTested("thread");
-  Both                       t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
-                                       MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2),
-                                       NULL,
-                                       NULL,
-                                       MakeVector(TRSV_DOUBLE, rows, 3),
-                                       MakeArray(TRSV_DOUBLE, rows),
-                                       MakeArray(TRSV_DOUBLE, rows),
-                                       MakeArray(TRSV_DOUBLE, rows),
-                                       1,
-                                       NULL};
-
-  t.l = MakeValues(&t.L.view, 1);
-  t.u = MakeValues(&t.U.view, 2);
-  ExpectError(
-    TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &t.pair),
-    TRSV_SUCCESS, "TrsvPairCreate");
-  ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-  ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
-  ExpectError(TrsvPairBackward(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
-  ExpectError(TrsvPairForward(t.pair, t.b, t.pair->work, NULL), TRSV_ERR_ARGUMENT,
-              "TrsvPairForward to a vector in use");
-  ExpectError(TrsvPairBackward(t.pair, t.pair->work, t.x, NULL), TRSV_ERR_ARGUMENT,
-              "TrsvPairBackward of a vector in use");
-  return t;
-}
-
-static void FreeBoth(Both *t)
-{
-  TrsvPairDestroy(&t->pair);
-  free(t->l);
-  free(t->u);
-  free(t->b);
-  free(t->scaled);
-  free(t->x);
-  free(t->want);
-  FreeTriangle(&t->L);
-  FreeTriangle(&t->U);
-}
-
-/* With b times a power of two that the last two solves did not have, so that none of their values would do. */
-static void SolveBoth(Both *t, const char *when)
-{
-  const int rows = t->L.view.rows;
-
-  t->times = t->times == 4 ? 1 : 2 * t->times;
-  for (int i = 0; i < rows; i++) {
-    t->scaled[i] = t->times * t->b[i];
-    t->x[i]      = -1e300;
-  }
-  ExpectError(TrsvPairSolve(t->pair, t->scaled, t->x, NULL), TRSV_SUCCESS, when);
-  for (int i = 0; i < rows; i++) t->x[i] /= t->times;
-}
-
-static void Same(const Both *t, const char *when)
-{
-  Expect(!memcmp(t->x, t->want, sizeof(double) * (size_t)t->L.view.rows), "%s: other bits than two launches have",
-         when);
-}
-
-static void OneLaunch(void)
-{
-  static const Shape shapes[] = {DIAGONAL, RANDOM, BAND, ARROW, CHAIN};
-
-  Begin("L and U by thread, in one launch");
-  for (int s = 0; s < 5; s++) {
-    Both t = MakeBoth(shapes[s], Reduced() ? 150 : 700);
-
-    for (unsigned k = 0; k < 12; k++) {
-      const unsigned launches = SimtLaunches();
-
-      SimtSchedule(k);
-      SolveBoth(&t, "TrsvPairSolve");
-      Expect(SimtLaunches() == launches + 1, "%u launches", SimtLaunches() - launches);
-      Same(&t, ShapeName[shapes[s]]);
-      if (k % 5 == 4)
-        ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS,
-                    "TrsvPairForward"); /* L's words take another turn than U's */
-    }
-    FreeBoth(&t);
-  }
-  End();
-
-  Begin("a value that never arrives, in one launch for L and U");
-  {
-    Both t      = MakeBoth(BAND, 200);
-    int  waited = 0;
-
-    for (long k = 1; k <= (Reduced() ? 40 : 400); k += (k + 3) / 4) {
-      int nans = 0;
-
-      SimtSchedule((unsigned)k);
-      SimtSettings.bounded = 1;
-      SimtSettings.lose    = k;
-      SolveBoth(&t, "the solve that loses a value");
-      SimtSettings.lose = SimtSettings.bounded = 0;
-      for (int i = 0; i < 200; i++) {
-        nans += isnan(t.x[i]);
-        Expect(isnan(t.x[i]) || t.x[i] == t.want[i], "store %ld: x[%d] is %g, neither right nor NaN", k, i, t.x[i]);
-      }
-      if (nans) {
-        unsigned *const told = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
-
-        waited++;
-        for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes
-                                                        what that one has left for its own */
-          *told = 0;
-          SolveBoth(&t, "a solve behind it");
-          for (int i = 0; i < 200; i++)
-            Expect(isnan(t.x[i]), "store %ld, %d. solve behind it: x[%d] is %g, where that right is %g", k, queued + 1,
-                   i, t.x[i], t.want[i]);
-        }
-        *told = 1;
-        ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-      }
-      for (int again = 0; again < 2; again++) {
-        SolveBoth(&t, "afterwards");
-        Same(&t, "afterwards");
-      }
-    }
-    Expect(waited >= 3, "only %d lost values were waited for", waited);
-    FreeBoth(&t);
-  }
-  End();
-}
-
-/* Where `thread` recomputes in either triangle there are two launches; where in neither, one. */
-static void Launches(void)
-{
-  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
-
-  Begin("L and U by thread, in one launch where neither recomputes");
-  for (int mix = 0; mix < 4; mix++) { /* a level set too wide to be recomputed, or narrow ones */
-    Triangle L     = MakeTriangle(mix & 1 ? RANDOM : DIAGONAL, 13000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
-             U     = MakeTriangle(mix & 2 ? RANDOM : DIAGONAL, 13000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
-    TrsvPair *pair = NULL;
-
-    if (ExpectError(
-          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
-          TRSV_SUCCESS, "TrsvPairCreate")) {
-      const TrsvLevelCSR *l = pair->forward.plan->data, *u = pair->backward.plan->data;
-
-      Expect(l->recomputes == (mix & 1) && u->recomputes == mix >> 1, "L recomputes %d, U %d, narrow are %d and %d",
-             l->recomputes, u->recomputes, mix & 1, mix >> 1);
-      Expect(!pair->fused == (mix > 0), "L narrow %d, U %d: %s", mix & 1, mix >> 1,
-             pair->fused ? "one launch" : "two launches");
-    }
-    TrsvPairDestroy(&pair);
-    FreeTriangle(&L);
-    FreeTriangle(&U);
-  }
-  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
-  End();
-}
-
 /* What is chosen may take more memory than is left; thread takes little. */
-static void Scarce(TrsvMemory from)
+static void CheckScarceMemory(TrsvMemory from)
 {
   Triangle L                  = MakeTriangle(CHAIN, 200, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
            U                  = MakeTriangle(CHAIN, 200, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
@@ -398,7 +233,7 @@ static void Scarce(TrsvMemory from)
 }
 
 /* Values that could not all be taken are none. */
-static void Unfilled(void)
+static void CheckUnfilled(void)
 {
   const TrsvAlgorithm *a;
   Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
@@ -435,7 +270,7 @@ static void Unfilled(void)
 
 /* On a device that cannot run what would be the best, the best of what it can, by prediction, not thread as after a
  * failure. */
-static void Lacking(void)
+static void CheckLacking(void)
 {
   const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");
   Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
@@ -494,15 +329,15 @@ void TestPairs(void)
   for (int transposed = 0; transposed < 2; transposed++) {
     const TrsvAlgorithm *a, *previous = NULL;
 
-    All(transposed, TRSV_HOST, NULL, NULL);
-    All(transposed, TRSV_DEVICE, NULL, NULL);
-    for (int i = 0; (a = DeviceAlgorithm(&i)); previous = a) All(transposed, TRSV_DEVICE, a, previous ? previous : a);
+    CheckPairs(transposed, TRSV_HOST, NULL, NULL);
+    CheckPairs(transposed, TRSV_DEVICE, NULL, NULL);
+    for (int i = 0; (a = DeviceAlgorithm(&i)); previous = a)
+      CheckPairs(transposed, TRSV_DEVICE, a, previous ? previous : a);
   }
-  OneLaunch();
-  Launches();
-  Mismatch();
-  Unfilled();
-  Lacking();
-  Scarce(TRSV_HOST);
-  Scarce(TRSV_DEVICE);
+  TestPairLaunches();
+  CheckMismatch();
+  CheckUnfilled();
+  CheckLacking();
+  CheckScarceMemory(TRSV_HOST);
+  CheckScarceMemory(TRSV_DEVICE);
 }
