@@ -3,7 +3,6 @@
 
   choices.py                prints it
   choices.py --write FILE   puts it there
-  choices.py --solves FILE  the choice of algorithm and settings on the corpus, by half, from what bench.cu wrote
 
 results/corpus.jsonl: PARTS=corpus of tests/gpu/run.sh. results/choices.jsonl: bench/solutions -ways natural,bmc,auto, of
 the matrices of PARTS=solutions. Times of a ratio are of one process.
@@ -13,13 +12,12 @@ import json
 import os
 import sys
 
-from results import ROOT, mean, put, read as read_cases
+from results import ROOT, mean, put
 
 BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/choices.jsonl -->\n"
 WAYS = {"natural": "natural", "bmc": "multicolor", "auto": "auto"}
 TRUE = 1e-4  # more than this of b left is no solution
 BOUND = 1.15
-WORST = 1.2  # of a choice of algorithm and settings
 
 
 def read(name):
@@ -76,28 +74,7 @@ def table():
     return "\n".join(out) + "\n"
 
 
-def solves(path):
-    use, cases = uses(), read_cases(path)[0]
-    for half in ("report", "fit"):
-        some = [c for c in cases if use.get(c.matrix.removeprefix("bmc:").split("-")[0]) == half]
-        if not some:
-            continue
-        regret, slower = [c.regret for c in some], [c for c in some if c.speedup < 1]
-        print(
-            f"{half}: {len(some)} triangles, time over that of the best algorithm and setting {mean(regret):.3f}, "
-            f"at most {max(regret):.2f}; {len(slower)} slower than cuSPARSE"
-        )
-        for c in sorted(some, key=lambda c: -c.regret):
-            if c.regret > WORST or c.speedup < 1:
-                print(
-                    f"  {c.matrix} {c.triangle}: {c.regret:.2f}, {c.speedup:.2f} times as fast as cuSPARSE, "
-                    f"{c.chosen['algorithm']} {c.chosen['setting']}; {c.best['algorithm']} {c.best['setting']}"
-                )
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--solves"]:
-        sys.exit(solves(sys.argv[2]))
     if sys.argv[1:2] == ["--write"]:
         sys.exit(put(sys.argv[2], BEGIN, table()))
     print(table(), end="")

@@ -152,12 +152,17 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the values of the factor and of the plans. */
+/* Computes the values of the factor and of the plans. If auto has chosen the multicolor order for ILU, an unexpected
+   pivot sets s->not_positive, and there are no values; see numeric.c. */
 PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *info)
 {
 #if PetscDefined(HAVE_CUDA)
   SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
-  const TrsvPivots   pivots = {(TrsvShift)(int)info->shifttype, info->shiftamount, info->zeropivot};
+  const PetscBool    expect = (PetscBool)(s->settings.ordering == SPTRSVGPU_ORDERING_AUTO && s->multicolor &&
+                                       s->kind == MAT_FACTOR_ILU && !s->any_sign &&
+                                       info->shifttype != (PetscReal)MAT_SHIFT_POSITIVE_DEFINITE);
+  const TrsvShift    shift  = expect ? TRSV_SHIFT_EXPECT_POSITIVE : (TrsvShift)(int)info->shifttype;
+  const TrsvPivots   pivots = {shift, info->shiftamount, info->zeropivot};
   const PetscScalar *a;
   TrsvStream         stream;
   TrsvError          error;
@@ -172,6 +177,7 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCallTrsv(error);
+  s->not_positive    = (PetscBool)(expect && s->outcome.row >= 0);
   F->factorerrortype = s->outcome.row < 0 ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;
   if (s->outcome.attempts > 1)
     PetscCall(PetscInfo(F, "Factored %d times, diagonal shifted by %g\n", s->outcome.attempts, s->outcome.shift));

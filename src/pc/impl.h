@@ -62,6 +62,8 @@ typedef struct {
   PetscBool         is_natural;        /* the rows are factored in the order of the matrix */
   PetscBool         multicolor;        /* this rank's rows are factored in an order made here */
   PetscBool         any_multicolor;    /* some rank's rows are */
+  PetscBool         not_positive;      /* a pivot of this rank, where auto expects positive ones */
+  PetscBool         any_sign;          /* auto expects none with this pattern: the diagonal was not positive */
   int              *row, *column;      /* the order of the factor, if it is given or the host factors in it */
   PetscBool         host_solver_named; /* an algorithm for the host is named; otherwise PETSc solves there */
   PetscBool         has_values;        /* a numeric phase has succeeded since the symbolic phase */

@@ -89,6 +89,34 @@ static PetscErrorCode FactorBlock(Mat F, Mat A, const MatFactorInfo *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ILU(0) of a positive definite matrix may lose positive pivots in one order and not in another; CG then fails. If auto
+   has chosen the multicolor order and a pivot is not positive, though the diagonal is, does another symbolic phase, in
+   the natural order. If the diagonal is not positive, factors again and expects nothing. */
+static PetscErrorCode LeaveMulticolor(Mat F, Mat A, const MatFactorInfo *info)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  PetscBool  any;
+  PetscReal  least;
+  Vec        diagonal;
+
+  PetscFunctionBegin;
+  if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !s->any_multicolor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPIU_Allreduce(&s->not_positive, &any, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(A, NULL, &diagonal));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecMin(diagonal, NULL, &least));
+  PetscCall(VecDestroy(&diagonal));
+  if (least > 0) {
+    PetscCall(PetscStrncpy(s->settings.reason_natural, "in multicolor a pivot is not positive, though the diagonal is",
+                           sizeof(s->settings.reason_natural)));
+    PetscCall((*F->ops->ilufactorsymbolic)(F, A, NULL, NULL, info));
+  } else s->any_sign = PETSC_TRUE;
+  F->factorerrortype = MAT_FACTOR_OTHER;
+  PetscCall(FactorBlock(F, A, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies the values of PETSc's factor into the plans that exist. A factorization on the GPU has done that itself. */
 static PetscErrorCode FillPlans(SpTRSVGPU *s)
 {
@@ -117,6 +145,7 @@ PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorInfo *inf
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
   F->factorerrortype = MAT_FACTOR_OTHER; /* after an error no solve may use the old values */
   PetscCall(FactorBlock(F, A, info));
+  PetscCall(LeaveMulticolor(F, A, info));
   PetscCall(VecDestroy(&s->root));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(RecordZeroPivot(F, A, info));
   F->assembled    = PETSC_TRUE;

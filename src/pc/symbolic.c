@@ -18,6 +18,7 @@ PetscErrorCode SpTRSVGPUReset(Mat F)
   TrsvIluDestroy(&s->ilu);
   PetscCall(MatDestroy(&s->host));
   s->on_device = s->multicolor = s->any_multicolor = s->host_solver_named = s->has_values = PETSC_FALSE;
+  s->not_positive = s->any_sign = PETSC_FALSE;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));

@@ -47,6 +47,42 @@ static PetscErrorCode Anew(KSP ksp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Set-ups alone: pivots that are not positive in multicolor, though the diagonal is, and a negative diagonal */
+static PetscErrorCode Pivots(KSP ksp, SpTRSVGPUOrdering chosen)
+{
+  PC                pc;
+  Mat               A, F;
+  Vec               diagonal;
+  MatFactorType     type;
+  PetscReal         most;
+  SpTRSVGPUOrdering ordering, expected = chosen;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(KSPGetPC(ksp, &pc));
+  for (int indefinite = 0; indefinite < 2; indefinite++) {
+    PetscCall(Anew(ksp, A));
+    PetscCall(ProblemFill(A, PROBLEM_POISSON, 1));
+    PetscCall(MatCreateVecs(A, NULL, &diagonal));
+    PetscCall(MatGetDiagonal(A, diagonal));
+    PetscCall(VecMax(diagonal, NULL, &most));
+    PetscCall(VecDestroy(&diagonal));
+    if (indefinite) PetscCall(MatShift(A, -0.7 * most));
+    else PetscCall(MatScale(A, -1));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(PCFactorGetMatrix(pc, &F));
+    PetscCall(MatGetFactorType(F, &type));
+    if (type == MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+    if (indefinite) expected = SPTRSVGPU_ORDERING_NATURAL;
+    PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &ordering));
+    if (ordering != expected)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n",
+                            indefinite ? "not positive definite" : "negative definite", SpTRSVGPUOrderings[ordering],
+                            SpTRSVGPUOrderings[expected]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Values that are no longer symmetric, though the pattern is; ICC looks at one triangle alone */
 static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
 {
@@ -169,6 +205,7 @@ int main(int argc, char **args)
   PetscCall(Unsymmetric(ksp, chosen));
   PetscCall(Anew(ksp, A));
   PetscCall(UnsymmetricOnOne(ksp, chosen));
+  PetscCall(Pivots(ksp, chosen));
   PetscCall(Anew(ksp, A));
   PetscCall(BoundToHost(ksp, chosen));
   PetscCall(KSPDestroy(&ksp));

@@ -94,14 +94,15 @@ typedef enum {
   TRSV_SHIFT_NONE,              /* report it */
   TRSV_SHIFT_NONZERO,           /* factor A + s I, doubling s until no pivot is zero relative to its row */
   TRSV_SHIFT_POSITIVE_DEFINITE, /* factor A + s I, with s by bisection, until all pivots are positive */
-  TRSV_SHIFT_INBLOCKS           /* add the amount to it */
+  TRSV_SHIFT_INBLOCKS,          /* add the amount to it */
+  TRSV_SHIFT_EXPECT_POSITIVE    /* report it, and the first pivot that is not positive */
 } TrsvShift;
 
 typedef struct {
   TrsvShift shift;
   double    amount; /* of the shift; finite, not negative */
-  double    zero;   /* a pivot of at most this magnitude (for the two shifts of A: times the sum of its row) is zero;
-                       finite; negative: no pivot is zero */
+  double    zero;   /* a pivot of at most this magnitude is zero; times the sum of its row for the two shifts of A, and
+                       where positive ones are expected; finite; negative: no pivot is zero */
 } TrsvPivots;
 
 typedef struct {

@@ -139,7 +139,8 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
 static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
                             unsigned *row, TrsvStream stream)
 {
-  const FactorShift s = {p->shift, p->amount, p->zero, shift};
+  const TrsvShift   test = p->shift == TRSV_SHIFT_EXPECT_POSITIVE ? TRSV_SHIFT_POSITIVE_DEFINITE : p->shift;
+  const FactorShift s    = {test, p->amount, p->zero, shift};
   FactorStatus      status;
 
   for (int by_plan = !!lower;; by_plan = 0) {

@@ -93,14 +93,23 @@ static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
          k->chunk_import * dependencies * (1 - s->hub_fraction) * fmin(s->rows / k->chunk_count, s->mean_offset);
 }
 
-/* In an order by colors almost no row depends on the row before it, and no chain stays inside a chunk: each level set
-   waits for values of other chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets
-   hold most rows, or if each is spread over all chunks. */
+/* Whether rows are in an order by colors: no row depends on the row before it, or chains are blocks of rows, the level
+   sets of blocks fill one stretch of rows after another, and dependencies lie in other stretches. */
+static int InColors(const TrsvStatistics *s)
+{
+  if (!s->rows || s->chain_fraction <= k->chunk_chained) return s->rows > 0;
+  return s->level_max >= k->chunk_color_rows && s->mean_offset >= k->chunk_color_far * s->level_span &&
+         s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_beside * s->rows;
+}
+
+/* In an order by colors no chain of several blocks stays inside a chunk: each level set waits for values of other
+   chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets hold most rows, or if each
+   is spread over all chunks. */
 static double ColorPenalty(const TrsvStatistics *s)
 {
   const double chunks = fmin(k->chunk_count, s->rows / 1000.0);
 
-  if (!s->rows || s->chain_fraction > k->chunk_chained) return 0;
+  if (!InColors(s)) return 0;
   return k->chunk_crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) *
          (1 - s->level_span / s->rows);
 }
@@ -137,7 +146,6 @@ double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
   if (s->level_mean > k->inverse_level_rows || s->chain_fraction < k->inverse_chained) return INFINITY;
   return k->inverse_launch + k->chunk_start +
          ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
-           ((s->levels * step + Throughput(s, precision)) /
-              (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
-            ColorPenalty(s));
+           (s->levels * step + Throughput(s, precision)) /
+           (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power));
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What auto's choice of algorithm and settings loses on the corpus (bench/corpus): a table in docs/performance.md.
+
+  selections.py                prints it, then each triangle that is above WORST or slower than cuSPARSE
+  selections.py --write FILE   puts the table there
+
+results/corpus_solves.jsonl: with CORPUS the folder that bench/corpus/make.py filled,
+  ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with bmc: before each path.
+results/statistics.jsonl: bench/statistics.c. The choice by the formulas of these sources is among the first setting of
+each formula, as these were when it ran; it needs no GPU.
+"""
+
+import ctypes
+import json
+import math
+import os
+import sys
+
+from choices import uses
+from fit import Statistics, kind, library
+from results import ROOT, mean, put, read
+
+BEGIN = "<!-- made by bench/selections.py from results/corpus_solves.jsonl and results/statistics.jsonl -->\n"
+WORST = 1.2
+DOUBLE = 1  # TrsvPrecision
+
+
+def statistics():
+    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
+        lines = list(map(json.loads, f))
+    return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
+
+
+def again(case, s, lib):
+    """The line that these sources choose."""
+    first = {}
+    for line in case.lines:
+        k = kind(line)
+        if line["ok"] and k and (k not in first or line["rank"] < first[k]["rank"]):
+            first[k] = line
+    predicted = {
+        "thread": lib.TrsvModelThread(s, DOUBLE),
+        "recompute": lib.TrsvModelRecompute(s, DOUBLE),
+        "sell": lib.TrsvModelSell(s, DOUBLE, 6, 32),
+        "chunk": lib.TrsvModelChunk(s, DOUBLE),
+        "inverse": lib.TrsvModelInverse(s, DOUBLE),
+    }
+    # a product of inverted blocks that its own prediction refuses becomes chunk
+    return first[min((k for k in first if predicted[k] < math.inf), key=predicted.get)]
+
+
+def halves():
+    """title -> (case, what its time is over the best, by what auto chose, and by what these sources choose)"""
+    use, known, lib = uses(), statistics(), library()[0]
+    found = {}
+    for c in read(os.path.join(ROOT, "results", "corpus_solves.jsonl"))[0]:
+        base = c.matrix.removeprefix("bmc:")
+        half = "not for fitting" if use[base.split("-")[0]] == "report" else "for fitting"
+        now = again(c, ctypes.byref(known[c.matrix, c.triangle]), lib)["ms"] / c.best["ms"]
+        title = f"{half}, {'natural' if base == c.matrix else 'multicolor'} order"
+        found.setdefault(title, []).append((c, c.regret, now))
+    return dict(sorted(found.items(), key=lambda item: (item[0].startswith("for"), "multi" in item[0])))
+
+
+def named(rows, which):
+    worst = {}
+    for row in rows:
+        if row[which] > WORST:
+            name = row[0].matrix.removeprefix("bmc:")
+            worst[name] = max(worst.get(name, 0), row[which])
+    return ", ".join(f"{m} ({worst[m]:.2f})" for m in sorted(worst, key=lambda m: -worst[m]))
+
+
+def table(found):
+    out = [
+        "| triangles | slower than cuSPARSE | time over the best algorithm and setting: geometric mean | most | "
+        f"above {WORST:.2f} | with the formulas of these sources: geometric mean | most | above {WORST:.2f} |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for title, rows in found.items():
+        cells = [f"{len(rows)} {title}", str(sum(c.speedup < 1 for c, _, _ in rows))]
+        for which in (1, 2):
+            loss = [row[which] for row in rows]
+            cells += [f"{mean(loss):.3f}", f"{max(loss):.2f}", str(sum(x > WORST for x in loss))]
+        out.append("| " + " | ".join(cells) + " |")
+    out.append(f"\nAbove {WORST:.2f} with the formulas of these sources:\n")
+    out += [f"- {title}: {named(rows, 2)}." for title, rows in found.items()]
+    return "\n".join(out) + "\n"
+
+
+def worst(found):
+    for title, rows in found.items():
+        print(f"\n{title}: {mean(row[1] for row in rows):.4f}, {mean(row[2] for row in rows):.4f}")
+        for c, loss, now in sorted(rows, key=lambda row: -row[2]):
+            if loss > WORST or now > WORST or c.speedup < 1:
+                print(f"  {c.matrix} {c.triangle}: {loss:.2f}, {now:.2f}, {c.speedup:.2f} times as fast as cuSPARSE, "
+                      f"{c.chosen['algorithm']} {c.chosen['setting']}; {c.best['algorithm']} {c.best['setting']}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--write"]:
+        sys.exit(put(sys.argv[2], BEGIN, table(halves())))
+    print(table(halves()), end="")
+    worst(halves())
