@@ -81,7 +81,7 @@
   C(inverse_shorter,        16.3,     "1, by how much the chain gets shorter, for level sets of one row", choice) \
   C(inverse_power,          -0.52,    "1, and by which power of their rows less", choice) \
   C(inverse_level_rows,     300,      "rows of a level set: wider ones leave no lanes idle", hand) \
-  C(inverse_chained,        0.2,      "share of rows in chains: of fewer the blocks gain nothing", hand) \
+  C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \

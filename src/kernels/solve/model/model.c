@@ -136,16 +136,17 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
            (chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision));
 }
 
-/* Two launches; a chain that is shorter for narrower level sets; a time for each level set that grows with the length
-   of rows, since the rows of the product are longer. Never for wide level sets, or if dependencies are not in the
-   block. */
+/* Two launches; a chain that is shorter for narrower level sets, and by less if few rows depend on the row before, so
+   that fewer steps of the chain stay in a block; a time for each level set that grows with the length of rows, since
+   the rows of the product are longer. Never for wide level sets, or if no row depends on the row before. */
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double step = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5);
+  const double step    = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5),
+               chained = fmin(1, s->chain_fraction / k->inverse_chained);
 
-  if (s->level_mean > k->inverse_level_rows || s->chain_fraction < k->inverse_chained) return INFINITY;
+  if (s->level_mean > k->inverse_level_rows || s->chain_fraction <= k->chunk_chained) return INFINITY;
   return k->inverse_launch + k->chunk_start +
          ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
            (s->levels * step + Throughput(s, precision)) /
-           (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power));
+           (1 + k->inverse_shorter * chained * pow(s->level_mean, k->inverse_power));
 }
