@@ -264,10 +264,11 @@ def write_results(path, lines, mutants):
     kept = [lines[name] for name in map(name_of, mutants) if name in lines]
     count = {v: sum(line.startswith(v) for line in kept) for v in VERDICTS}
     hashes = collections.Counter(re.match(r"\D+? +(\w{8})  ", line).group(1) for line in kept)
-    with open(path, "w", encoding="utf-8") as f:
+    with open(f"{path}.new", "w", encoding="utf-8") as f:  # a run that is killed leaves a whole file
         f.write(f"{datetime.date.today()}, sources {', '.join(f'{h} ({n} mutants)' for h, n in hashes.items())}\n\n")
         f.writelines(line + "\n" for line in kept)
         f.write("\n" + ", ".join(f"{n} {verdict}" for verdict, n in count.items()) + f", {len(mutants)} in all\n")
+    os.replace(f"{path}.new", path)
     return count
 
 
