@@ -203,11 +203,14 @@ class Tree:
         return why
 
     def orders(self, kinds):
-        """What tests/pc/ordering prints over the pretended device, as tests/pretend/run.sh runs it."""
+        """What tests/pc/ordering prints over the pretended device, as tests/pretend/run.sh runs it: -ranks on two."""
         why = self.make("pretend-ordering")
         for kind in kinds if not why else []:
-            status, out = self.run("build/pretend/tests/tests/pc/ordering -n 6400 -few 20 "
-                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {kind}", PETSC_OPTIONS=PRETEND)
+            factor, _, ranks = kind.partition("-")
+            start, rows = (f"{os.environ.get('MPIEXEC', 'mpiexec')} -n 2 ", 12996) if ranks else ("", 6400)
+            status, out = self.run(f"{start}build/pretend/tests/tests/pc/ordering -n {rows} -few 20 "
+                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}",
+                                   PETSC_OPTIONS=PRETEND)
             if status or out.strip():
                 return f"orders {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
         return why
@@ -264,10 +267,11 @@ def write_results(path, lines, mutants):
     kept = [lines[name] for name in map(name_of, mutants) if name in lines]
     count = {v: sum(line.startswith(v) for line in kept) for v in VERDICTS}
     hashes = collections.Counter(re.match(r"\D+? +(\w{8})  ", line).group(1) for line in kept)
-    with open(path, "w", encoding="utf-8") as f:
+    with open(f"{path}.new", "w", encoding="utf-8") as f:  # a run that is killed leaves a whole file
         f.write(f"{datetime.date.today()}, sources {', '.join(f'{h} ({n} mutants)' for h, n in hashes.items())}\n\n")
         f.writelines(line + "\n" for line in kept)
         f.write("\n" + ", ".join(f"{n} {verdict}" for verdict, n in count.items()) + f", {len(mutants)} in all\n")
+    os.replace(f"{path}.new", path)
     return count
 
 

@@ -291,6 +291,7 @@ int main(int argc, char **args)
          suffix: zero_all
          nsize: 2
          args: -case last -n 10 -pc_factor_zeropivot 2
+         diff_args: -j
       test:
          # on the host, where sums have PETSc's order: by inblocks a pivot becomes 2e-14, and rounding decides
          suffix: zero_shifted

@@ -54,6 +54,27 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Another pattern in place, with as many entries: rows and columns move on by one */
+static PetscErrorCode Rotate(Mat A[], Problem problem, PetscInt n)
+{
+  PetscCount   count;
+  PetscInt    *rows, *cols;
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  for (int m = 0; m < 2; m++) {
+    PetscCall(Entries(problem, n, 0, &count, &rows, &cols, &values));
+    for (PetscCount k = 0; k < count; k++) {
+      rows[k] = (rows[k] + 1) % n;
+      cols[k] = (cols[k] + 1) % n;
+    }
+    PetscCall(MatSetPreallocationCOO(A[m], count, rows, cols));
+    PetscCall(MatSetValuesCOO(A[m], values, INSERT_VALUES));
+    PetscCall(PetscFree3(rows, cols, values));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The object gets the contents of another one with another pattern and the same nonzero state */
 static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
 {
@@ -160,6 +181,8 @@ int main(int argc, char **args)
   PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
   PetscCall(Check("first", pc, A, 1));
+  PetscCall(Rotate(A, problem, n));
+  PetscCall(Check("another pattern with as many entries", pc, A, 1));
   PetscCall(Replace(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n));
   PetscCall(Check("the contents of another matrix", pc, A, 1));
   PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));

@@ -311,6 +311,9 @@ static void TestStructure(void)
   Bad("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1: column");
   Bad("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED, "row 0: column");
   Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
+  Bad("sound rows, offsets from 2 on", 3, (int[]){2, 3, 4, 6}, (int[]){9, 9, 0, 1, 1, 2}, L, STORED,
+      "offsets start at 2");
+  Bad("offsets start beyond the last", 2, (int[]){7, 1, 2}, (int[]){0, 1}, L, STORED, "offsets start at 7");
   Bad("offsets start far below 0", 3, (int[]){-100000000, 0, 1, 2}, (int[]){0, 0}, L, UNIT,
       "offsets start at -100000000");
 

@@ -37,6 +37,33 @@ static void Times(void)
   Predicted("thread, recomputing", "27 points on 80^3 by chance: measured 0.172 ms", &chance, 0.15, 0.19);
 }
 
+/* Blocks of three rows in an order by colors: chunk is predicted to take longer, up to level sets that are too wide to
+   be those of one color. There the prediction falls at once. */
+static void BlocksByColors(void)
+{
+  TrsvStatistics s      = {.rows           = 200000,
+                           .nnz            = 800000,
+                           .row_mean       = 4,
+                           .row_max        = 4,
+                           .levels         = 30,
+                           .level_max      = 8000,
+                           .level_mean     = 2e5 / 30,
+                           .mean_offset    = 8e4,
+                           .chain_fraction = 2 / 3.};
+  double         before = 0, fall = 1;
+
+  Begin("what chunk is predicted to take, blocks of rows in an order by colors");
+  for (int wide = 10; wide < 180; wide++) {
+    s.level_span = 0.1 * wide * s.level_mean;
+
+    const double now = TrsvPredict(TrsvAlgorithmFind("chunk"), &s, TRSV_DOUBLE);
+    if (before > fall * now) fall = before / now;
+    before = now;
+  }
+  Expect(fall > 1.1, "it falls by a factor of %g", fall);
+  End();
+}
+
 /* On every device the algorithm with the shortest time predicted for it is taken. Without clusters, or with less shared
    memory, chunk is predicted to take as long or longer, other algorithms as long. Where chunk does not run, nothing is
    said of it. */
@@ -214,6 +241,7 @@ void TestSelect(void)
   Planes();
   End();
   Times();
+  BlocksByColors();
   Limits();
   Sorted();
 }
