@@ -78,7 +78,8 @@ info:
 
 # ---- what is built
 
-C   := $(wildcard src/pc/*.c src/ksp/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) \
+C_PETSC := $(wildcard $(patsubst %,src/%/*.c,petsc mat ksp pc plugin))
+C   := $(C_PETSC) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) \
   $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
 CU  := $(if $(WITH_CUDA),$(wildcard src/kernels/*/*.cu src/kernels/*/*/*.cu))
 OBJ := $(CU:%.cu=$(BUILD)/obj/%.cu.o) $(C:%.c=$(BUILD)/obj/%.o) # what takes long first

@@ -34,7 +34,7 @@ install: lib
 	@install -m 644 python/sptrsvgpu.py '$(share)/python/'
 	@$(if $(PYTHONDIR),install -m 644 python/sptrsvgpu.py '$(DESTDIR)$(PYTHONDIR)/')
 	@for python in '$(PYTHON)' python3; do \
-	  $$python conf/manpages.py $(VERSION) '$(to)' src/pc/*.c 2>/dev/null >>'$(manifest)' && exit; done; \
+	  $$python conf/manpages.py $(VERSION) '$(to)' src/*/*.c 2>/dev/null >>'$(manifest)' && exit; done; \
 	  echo "no man pages: they need Python 3"
 	@echo "installed sptrsvgpu $(VERSION) in $(to):"
 	@sort -u '$(manifest)' | sed 's|^|  |'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles src/pc and src/ksp with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a
-# toolkit, with it; also with 64-bit indices, and with complex or single scalars. No PETSc is built: the headers are
-# those of the source distributions, which are downloaded where the cache lacks them.
+# Compiles the rooms of src that call PETSc, with the headers of each PETSc in conf/petsc.versions, without CUDA and,
+# where there is a toolkit, with it; also with 64-bit indices, and with complex or single scalars. No PETSc is built:
+# the headers are those of the source distributions, which are downloaded where the cache lacks them.
 #
 #   PETSC_DIR, PETSC_ARCH  a configured PETSc, on whose petscconf.h those of the others are modeled
 #   CC                     its compiler
@@ -77,7 +77,8 @@ compile() { # VERSION KIND
   local options=(-fsyntax-only -std=c11 -Wall -Wextra -Wno-unused-parameter -Werror)
   options+=(-Iinclude -Isrc/kernels "-I$work/$2" "-I$work/$1/include" "-I$configured")
   case $2 in cuda*) options+=("-I$toolkit" -DTRSV_CUDA) ;; esac
-  printf '%s\n' src/pc/*.c src/ksp/*.c | xargs -P "$(nproc)" -n 3 "${CC:-mpicc}" "${options[@]}" >"$work/log" 2>&1
+  printf '%s\n' src/{petsc,mat,ksp,pc,plugin}/*.c |
+    xargs -P "$(nproc)" -n 3 "${CC:-mpicc}" "${options[@]}" >"$work/log" 2>&1
 }
 
 for kind in $kinds; do configure "$kind"; done

@@ -24,7 +24,7 @@
 #include <petscksp.h>
 #include <sptrsvgpu.h>
 #include <trsv.h>
-#include "compat.h"
+#include "../petsc/compat.h"
 
 /* PetscScalar in terms of src/kernels */
 #if PetscDefined(USE_COMPLEX)

@@ -1,6 +1,6 @@
 static char help[] = "Fails the k-th call of one kind, for every k, in set-ups and solves of a preconditioner.\n\
   -kind <device,device_on,malloc,petsc_own,petsc> : a call of the device; all from that on; malloc() of src/kernels;\n\
-                        PetscMalloc() of src/pc; any PetscMalloc()\n\
+                        PetscMalloc() of src; any PetscMalloc()\n\
   -k <first>          : from this one on\n\
   -every <n>          : each n-th\n\
   -alone              : the first alone, on the last rank alone, and an error ends the program\n\n";
@@ -30,7 +30,7 @@ static const char *const Kinds[] = {"device", "device_on", "malloc", "petsc_own"
 
 typedef struct {
   size_t      bytes;
-  PetscBool   ours; /* of src/pc */
+  PetscBool   ours; /* of src */
   const char *file;
   int         line;
 } Header; /* a multiple of 16 bytes */
@@ -42,7 +42,7 @@ static const char *petsc_file;
 static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[],
                              void **p)
 {
-  const PetscBool ours = (PetscBool)(file && !strncmp(file, "src/pc/", 7));
+  const PetscBool ours = (PetscBool)(file && !strncmp(file, "src/", 4));
   Header         *h    = NULL;
 
   (void)function;
@@ -349,7 +349,7 @@ static PetscErrorCode Everywhere(Kind kind, long first, long every, Reference *k
     errors += run.where != NULL;
     for (int i = 0; i < (kind == PETSC ? 2 : 3); i++)
       if (left[i] != clean[i]) {
-        static const char *const of[] = {"src/kernels", "src/pc", "PETSc"};
+        static const char *const of[] = {"src/kernels", "the rest of src", "PETSc"};
 
         PetscCall(PetscSNPrintf(detail, sizeof(detail), "%ld allocations of %s, after %s", left[i] - clean[i], of[i],
                                 run.where ? run.where : "no error"));

@@ -1,7 +1,7 @@
 /*
    What several files use: error codes, the data of a PC, a rank's block of the matrix, PETSc's stream.
 */
-#include "impl.h"
+#include "../pc/impl.h"
 #include <petscdevice.h>
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)

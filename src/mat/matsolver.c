@@ -6,7 +6,7 @@
    (host.c), which is an inner Mat. src/kernels does the triangular solves. On the host the inner Mat does them, unless
    an algorithm for the host is named.
 */
-#include "impl.h"
+#include "../pc/impl.h"
 
 static PetscErrorCode MatDestroy_SpTRSVGPU(Mat F)
 {
