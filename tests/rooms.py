@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The rooms of src/kernels, and the files of src/pc and include: what may use what, and how large things may be.
+"""The rooms of src: what may use what, and how large things may be.
 
     tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
     tests/rooms.py --known  what breaks a rule, counted
     tests/rooms.py --map    lines, files and arrows of each room, as a table
 
-A room is a folder below src/kernels. MAY has the rooms that each may use; it has no circles. The script reads includes,
-and names of functions and tables that other rooms define. No file outside an algorithm's room names the algorithm,
-except the table: not as a string, not its row, not in a comment. In src/pc no calls between files form a circle.
+A room is a folder below src/kernels, or one beside it, which calls PETSc. MAY has the rooms that each may use; it has no
+circles. The script reads includes, and names of functions and tables that other rooms define. No file outside an
+algorithm's room names the algorithm, except the table: not as a string, not its row, not in a comment. In the rooms that
+call PETSc, no calls between files form a circle.
 
 KNOWN has what breaks a rule today, and how often. More is a failure. Less is a failure, too, until the number here has
 been lowered (except for wide lines and names). --known prints the list as it would have to be.
@@ -19,7 +20,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 SRC = os.path.join(ROOT, "src", "kernels")
-PC = ("src/pc", "src/ksp", "include")  # their files are not rooms
+PETSC = ["src/petsc", "src/mat", "src/ksp", "src/pc", "src/plugin"]  # the rooms that call PETSc
 MOST_FILES, MOST_LINES, MOST_COLUMNS = 15, 400, 120
 
 LOW = ["base", "device", "analysis"]
@@ -43,15 +44,20 @@ MAY = {
     "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk"],
     "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
     "door": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
+    "src/petsc": ["ilu"],
+    "src/mat": ["ilu", "src/petsc"],
+    "src/ksp": ["krylov", "src/petsc"],
+    "src/pc": ["src/petsc", "src/mat"],
+    "src/plugin": ["ilu", "src/mat", "src/ksp", "src/pc"],
 }
-# what ilu offers to src/pc, with the headers that it includes
+# what ilu offers to the rooms that call PETSc, with the headers that it includes
 DOOR, MOST_DOOR_LINES, MOST_DOOR_FUNCTIONS = "trsv.h", 220, 25
 STUBS = "without_cuda.c"  # what a build without CUDA has instead of the device
 TABLE = "solve/algorithms.c"  # alone may name rows of the table in any room
 HELPS = {"solve/schedule": "chunk"}  # a room that serves one algorithm of another room
 # words that are the name of an algorithm, too
 OTHER = {
-    ("../pc/matsolver.c", "cusparse"): "in the names of matrix types",
+    ("src/mat/matsolver.c", "cusparse"): "in the names of matrix types",
     ("papers/recblock/recblock_tree.c", "level"): "a kernel of its blocks",
     ("papers/recblock/recblock_tree.c", "cusparse"): "a kernel of its blocks",
 }
@@ -63,13 +69,25 @@ KNOWN = {
 
 
 def load():
-    """Path below src/kernels -> text."""
+    """Path below src/kernels, or below the repository -> text."""
     files = {}
-    for folder, _, names in os.walk(SRC):
+    for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         for name in names:
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as f:
-                files[os.path.relpath(path, SRC)] = f.read()
+                files[os.path.relpath(path, SRC if folder.startswith(SRC) else ROOT)] = f.read()
+    return files
+
+
+def load_public():
+    """Path below the repository -> text, of what users include or import."""
+    files = {}
+    for folder in ("include", "python"):
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            path = os.path.join(folder, name)
+            if os.path.isfile(os.path.join(ROOT, path)):
+                with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+                    files[path] = f.read()
     return files
 
 
@@ -86,6 +104,8 @@ def room(path):
 
 
 FUNCTION = re.compile(r'^(?!static|typedef|#|\s)[^\n;={}()]*?\b((?:Trsv|Chunk|Factor|Ag)\w*)\s*\([^;{}]*\)\s*\{', re.M)
+PETSC_FUNCTION = re.compile(r"^(?:PETSC_EXTERN )?(?:PetscErrorCode|void) (\w+)\([^;{}]*\)\s*\{", re.M)
+PETSC_DATA = re.compile(r"^(?:const char \*const|PetscLogEvent) ([^;={}]+)(?:\[\] *=|;)", re.M)
 ROW = re.compile(r'^(?:TRSV_ALGORITHM\(|(?:extern "C" )?const \w+ )(Trsv\w+)\)?\s*=', re.M)
 
 
@@ -94,24 +114,27 @@ def definitions(files):
     where = {}
     for path, text in files.items():
         if path.endswith((".c", ".cu")) and path != STUBS:
-            for pattern in (FUNCTION, ROW):
+            for pattern in (PETSC_FUNCTION, PETSC_DATA) if room(path) in PETSC else (FUNCTION, ROW):
                 for m in pattern.finditer(code(text)):
-                    where.setdefault(m.group(1), path)
+                    for name in re.findall(r"\w+", m.group(1)):
+                        where.setdefault(name, path)
     return where
 
 
 def uses(files):
     """(user, used) -> names or headers: between files of different rooms."""
-    where = definitions(files)
+    where, door = definitions(files), door_functions(files)
     found = collections.defaultdict(set)
     for path, text in files.items():
-        for header in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
+        for header in re.findall(r'^\s*#\s*include ["<]([^">]+)[">]', text, re.M):
+            beside = os.path.normpath(os.path.join(os.path.dirname(path), header))
+            header = beside if beside in files else header
             if header in files and room(header) != room(path):
                 found[path, header].add(header)
         if path.endswith((".h", ".cuh")) or path == STUBS:
             continue  # declarations; what is inline is covered by the includes
         for name in set(re.findall(r"\b[A-Z]\w+\b", code(text))):
-            used = where.get(name)
+            used = DOOR if room(path) in PETSC and name in door else where.get(name)
             if used and room(used) != room(path):
                 found[path, used].add(name)
     return found
@@ -130,26 +153,12 @@ def arrows(files):
     return out
 
 
-def load_pc():
-    """Path below the repository -> text, of src/pc and include."""
-    files = {}
-    for folder in PC:
-        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith((".c", ".h")):
-                with open(os.path.join(ROOT, folder, name), encoding="utf-8") as f:
-                    files[f"{folder}/{name}"] = f.read()
-    return files
-
-
-PC_FUNCTION = re.compile(r"^(?:PETSC_EXTERN )?(?:PetscErrorCode|void) (\w+)\([^;{}]*\)\s*\{", re.M)
-
-
-def pc_circles(files):
-    """Sentences: files of src/pc whose calls lead back to themselves, with the names on the shortest way."""
-    bare = {path: code(text) for path, text in files.items() if path.endswith(".c")}
-    where = {name: path for path, text in bare.items() for name in PC_FUNCTION.findall(text)}
+def file_circles(files):
+    """Sentences: files that call PETSc whose calls lead back to themselves, with the names on the shortest way."""
+    bare = {path: code(text) for path, text in files.items() if room(path) in PETSC and path.endswith(".c")}
+    where = {name: path for path, text in bare.items() for name in PETSC_FUNCTION.findall(text)}
     if len(where) < 40:
-        sys.exit("rooms.py: the functions of src/pc are not found any more")
+        sys.exit("rooms.py: the functions of the rooms that call PETSc are not found any more")
     calls = collections.defaultdict(dict)
     for path, text in bare.items():
         for name in re.findall(r"\b\w+\b", text):
@@ -200,14 +209,7 @@ def namers(files):
             rows[name] = row, room(path)
     if len(rows) < 10:
         sys.exit("rooms.py: the rows of the table are not found any more")
-    all_files = dict(files)
-    for folder in ("src/pc", "include", "python"):
-        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            path = os.path.join(ROOT, folder, name)
-            if os.path.isfile(path):
-                with open(path, encoding="utf-8") as f:
-                    all_files[os.path.relpath(path, SRC)] = f.read()
-    for path, text in sorted(all_files.items()):
+    for path, text in sorted({**files, **load_public()}.items()):
         bare = strip(text)
         for name, (row, home) in sorted(rows.items()):
             if room(path) == home or HELPS.get(room(path)) == name:
@@ -217,7 +219,7 @@ def namers(files):
                 found += bare.count(f'"{name}"')
             if path != TABLE:
                 found += len(re.findall(rf"\b{row}\b", bare))
-            if path.startswith("..") and name not in ENGLISH:
+            if path.startswith(("src/", "include/", "python/")) and name not in ENGLISH:
                 found += len(re.findall(rf"(?<![\w`\"-]){name}(?![\w`\"(])", text))
             out += [(path, f"{path}: {name}")] * found
     return out
@@ -248,19 +250,17 @@ def broken(files):
             found["room", r].append(f"{r} is not in the plan of tests/rooms.py")
         if n > MOST_FILES:
             found["files", r] += [f"{r} has {n} files"] * (n - MOST_FILES)
-    pc = load_pc()
-    for sentence in pc_circles(pc):
-        found["circle", "src/pc"].append(sentence)
-    for sentence in page_headings(pc):
-        found["page", "src/pc"].append(sentence)
-    for path, text in sorted({**files, **pc}.items()):
+    for sentence in file_circles(files):
+        found["circle", "src"].append(sentence)
+    for sentence in page_headings(files):
+        found["page", "src"].append(sentence)
+    for path, text in sorted({**files, **load_public()}.items()):
         lines = text.splitlines()
         if len(lines) > MOST_LINES:
             found["lines", path].append(f"{path} has {len(lines)} lines")
         wide = [i + 1 for i, line in enumerate(lines) if len(line) > MOST_COLUMNS]
         if wide:
-            where = path if path in pc else room(path)
-            found["columns", where] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
+            found["columns", room(path)] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
     return found
 
 
@@ -319,7 +319,7 @@ def main():
         "name": "an algorithm is named in its room and in the table alone",
         "room": "every folder is a room of the plan",
         "files": f"at most {MOST_FILES} files in a room",
-        "circle": "calls between files of src/pc form no circle",
+        "circle": "calls between files that call PETSc form no circle",
         "page": "manual pages have the usual headings",
         "lines": f"at most {MOST_LINES} lines in a file",
         "columns": f"at most {MOST_COLUMNS} columns in a line",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/options.md, from the calls in src/pc that -help prints.
+"""The tables of docs/options.md, from the calls in src/*/options.c that -help prints.
 
 options.py               prints them
 options.py --write FILE  puts them there
@@ -12,7 +12,7 @@ import sys
 
 from maker import ROOT, run
 
-BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
+BEGIN = "<!-- made by docs/tools/options.py from src: {} -->\n"
 OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
 ENUM = re.compile(r"(?:const char \*const|static const char \*const) (\w+)\[\]\s*=\s*\{([^}]*)\}")
 
@@ -44,7 +44,7 @@ def values(call, rest, enums):
 
 def options(kind):
     enums, rows = {}, []
-    sources = read("src/pc/*.c")
+    sources = read("src/*/options.c")
     for text in sources.values():
         enums.update((name, words(body)) for name, body in ENUM.findall(text) if words(body))
     for text in sources.values():
@@ -59,7 +59,7 @@ def options(kind):
             )
             rows.append(f"| `{option}` | {values(call, rest, enums)} | {what} | `{function}()` |")
     if not rows:
-        sys.exit(f"options.py: src/pc has no options of {kind}")
+        sys.exit(f"options.py: src has no options of {kind}")
     return "\n".join(["| option | values | meaning | function |", "|---|---|---|---|", *rows]) + "\n"
 
 

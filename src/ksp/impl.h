@@ -6,7 +6,7 @@
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/vecimpl.h>
 #include <krylov/krylov.h>
-#include "../pc/impl.h"
+#include "../petsc/common.h"
 
 /* Are there kernels for PetscScalar? */
 #define KSP_ON_DEVICE (PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX))

@@ -1,7 +1,7 @@
 /*
    -citations: the papers of the algorithms that solve, from the table of algorithms, and that of the ordering.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 static const char *cited[64];
 static int         count;

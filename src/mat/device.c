@@ -2,7 +2,7 @@
    The factorization on the GPU: hands pattern and values of the matrix to src/kernels, and reports the outcome to
    PETSc.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 #include <petscdevice.h>
 
 #if PetscDefined(HAVE_CUDA)

@@ -1,7 +1,7 @@
 /*
    PETSc's factorization on the host: checks of the matrix, the two phases, and zero pivots.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 /* The matrix that PETSc factors on the host: for MATSEQAIJCUSPARSE a seqaij matrix with the arrays on the host,
    otherwise local. A factor of a MATSEQAIJCUSPARSE matrix would inherit the composed functions of its type, and PETSc

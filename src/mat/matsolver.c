@@ -1,12 +1,42 @@
 /*
-   The MatSolverType sptrsvgpu: creation and destruction of a factor Mat. symbolic.c and numeric.c have its two phases,
-   solve.c its solves.
+   The MatSolverType sptrsvgpu: creation and destruction of a factor Mat, and log events. symbolic.c and numeric.c have
+   the two phases of the Mat, solve.c its solves.
 
    The factor of each rank is that of its diagonal block: of src/kernels on the GPU (device.c), or PETSc's on the host
    (host.c), which is an inner Mat. src/kernels does the triangular solves. On the host the inner Mat does them, unless
    an algorithm for the host is named.
 */
-#include "../pc/impl.h"
+#include "impl.h"
+
+PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
+  SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
+
+/* Ranks do not all pass through an event that is not collective: which ones do depends on their rows. With -log_sync
+   the ranks would wait for each other in different places. */
+static const struct {
+  const char    *name;
+  PetscLogEvent *event;
+  PetscBool      collective;
+} events[] = {
+  {"SpTRSVSymbolic",  &SpTRSVGPU_Symbolic,     PETSC_TRUE },
+  {"SpTRSVNumeric",   &SpTRSVGPU_Numeric,      PETSC_TRUE },
+  {"SpTRSVAnalysis",  &SpTRSVGPU_Analysis,     PETSC_FALSE},
+  {"SpTRSVSolveL",    &SpTRSVGPU_SolveL,       PETSC_FALSE},
+  {"SpTRSVSolveU",    &SpTRSVGPU_SolveU,       PETSC_FALSE},
+  {"SpTRSVSolveLU",   &SpTRSVGPU_SolveLU,      PETSC_FALSE},
+  {"SpTRSVFactorGPU", &SpTRSVGPU_FactorDevice, PETSC_FALSE},
+  {"SpTRSVFactorCPU", &SpTRSVGPU_FactorHost,   PETSC_FALSE},
+};
+
+PetscErrorCode SpTRSVGPURegisterEvents(void)
+{
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(events); i++) {
+    PetscCall(PetscLogEventRegister(events[i].name, MAT_CLASSID, events[i].event));
+    if (!events[i].collective) PetscCall(PetscLogEventSetCollective(*events[i].event, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode MatDestroy_SpTRSVGPU(Mat F)
 {

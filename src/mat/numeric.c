@@ -1,7 +1,7 @@
 /*
    The numeric phase of a factor Mat: the values of L and U, on the GPU or on the host, and zero pivots.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 /* Records the first pivot of all ranks that counts as zero. */
 static PetscErrorCode RecordZeroPivot(Mat F, Mat A, const MatFactorInfo *info)

@@ -3,7 +3,7 @@
    TrsvIlu makes and keeps the multicolor order.
 */
 #include <math.h>
-#include "../pc/impl.h"
+#include "impl.h"
 
 static const char one_rank[] = "On several ranks only the natural ordering; for another one use -pc_type bjacobi "
                                "-sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";

@@ -1,7 +1,7 @@
 /*
    The functions of a factor Mat for programs, continued: where the matrix is factored.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 /*@
    MatSpTRSVGPUSetFactorization - sets where a matrix on a GPU is factored

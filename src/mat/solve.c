@@ -2,7 +2,7 @@
    The solves of a factor Mat: a forward and a backward triangular solve, with L and U, or with U^T and L^T for the
    transpose. On the host PETSc's factor solves, unless an algorithm is named.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 #include <petscdevice.h>
 
 /* Makes, fills and tunes the plans for solves in a memory, with A or with its transpose, before their first use. */

@@ -2,7 +2,7 @@
    The symbolic phase of a factor Mat: where the factor is computed, its order and pattern, and, if the GPU factors, the
    plans of the solves.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 /* Discards what the last symbolic phase has made. The factor can then do nothing but another symbolic phase, also if
    that one fails. */

@@ -2,7 +2,7 @@
    The triangles of a factor on the host, in compressed sparse rows: PETSc's factor, or a copy of the GPU's. Their
    indices have 32 bits.
 */
-#include "../pc/impl.h"
+#include "impl.h"
 
 /* PETSc's SeqAIJ ILU factor stores the rows of L without the unit diagonal, then the rows of U from the last to the
    first; the last entry of a row of U is the reciprocal of its pivot. L is used where it is. U is copied into ascending

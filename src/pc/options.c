@@ -1,14 +1,10 @@
 /*
-   The options of the PC and of the factor Mat. Each calls its function of pcinterface.c, matinterface.c or placement.c.
+   The options of the PC. Each calls its function of pcinterface.c.
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization",
-                                               "SPTRSVGPU_FACTORIZATION_", NULL};
-const char *const SpTRSVGPUOrderings[]      = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering",
-                                               "SPTRSVGPU_ORDERING_", NULL};
-const char *const SpTRSVGPUSelections[]     = {"model", "granularity", "tune", "SpTRSVGPUSelection",
-                                               "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUOrderings[] = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering",
+                                          "SPTRSVGPU_ORDERING_", NULL};
 
 PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptionsObject)
 {
@@ -31,57 +27,5 @@ PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptio
   if (set) PetscCall(PCSpTRSVGPUSetOrdering(pc, (SpTRSVGPUOrdering)ordering));
   PetscOptionsHeadEnd();
   PetscCall((*p->setfromoptions)(pc, PetscOptionsObject));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called in the symbolic phase, as PETSc reads the options of a solver type: from the global database, because the
-   options object of the PC may be gone by then. */
-PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
-{
-  static const struct {
-    const char *option, *text;
-    PetscBool   lower, upper;
-  } algorithms[] = {
-    {"-mat_sptrsvgpu_algorithm", "Triangular solve of L and U", PETSC_TRUE,  PETSC_TRUE },
-    {"-mat_sptrsvgpu_lower",     "Triangular solve of L",       PETSC_TRUE,  PETSC_FALSE},
-    {"-mat_sptrsvgpu_upper",     "Triangular solve of U",       PETSC_FALSE, PETSC_TRUE },
-  };
-  SpTRSVGPU  *s = (SpTRSVGPU *)F->data;
-  const char *now;
-  char        names[256], text[320], name[64];
-  PetscBool   set;
-  PetscEnum   selection, factorization;
-  PetscReal   seconds = s->settings.tune_seconds, timeout = s->settings.timeout;
-
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetNames(names, sizeof(names)));
-  /* the title must be its own: -help prints each title once */
-  PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Sparse triangular solves on a GPU",
-                    "Mat");
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(algorithms); i++) {
-    PetscCall(MatSpTRSVGPUGetAlgorithm(F, algorithms[i].lower ? SPTRSVGPU_LOWER : SPTRSVGPU_UPPER, &now));
-    PetscCall(PetscSNPrintf(text, sizeof(text), "%s, one of: %s", algorithms[i].text, names));
-    PetscCall(PetscOptionsString(algorithms[i].option, text, "MatSpTRSVGPUSetAlgorithm", now, name, sizeof(name),
-                                 &set));
-    if (set && algorithms[i].lower) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
-    if (set && algorithms[i].upper) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
-  }
-  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "How to choose an algorithm that is auto",
-                             "MatSpTRSVGPUSetSelection", SpTRSVGPUSelections, (PetscEnum)s->settings.selection,
-                             &selection, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)selection));
-  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure",
-                             "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
-  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_timeout", "Seconds that a wait on the GPU may take; 0: no limit",
-                             "MatSpTRSVGPUSetTimeout", timeout, &timeout, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetTimeout(F, timeout));
-  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed",
-                             "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations,
-                             (PetscEnum)s->settings.factorization, &factorization, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
-  PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Print statistics, choices and memory after the first set-up",
-                             "MatView", &set));
-  PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

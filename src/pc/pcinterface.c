@@ -4,6 +4,27 @@
 */
 #include "impl.h"
 
+/* The data of a PC; NULL if the PC is of another type. */
+PetscErrorCode SpTRSVGPUQueryPC(PC pc, PC_SpTRSVGPU **p)
+{
+  PetscFunctionBegin;
+  *p = NULL;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectContainerQuery((PetscObject)pc, SPTRSVGPU_PC_DATA, (void *)p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The data of a PC, which must be of our types. */
+PetscErrorCode SpTRSVGPUGetPC(PC pc, PC_SpTRSVGPU **p)
+{
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUQueryPC(pc, p));
+  PetscCheck(*p, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The PC is of type %s; this function is for %s and %s", ((PetscObject)pc)->type_name, PCSPTRSVGPU,
+             PCCAPELLINI);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Discards the factor, as PCFactorSetLevels() does: the next set-up makes another. */
 static PetscErrorCode Restart(PC pc)
 {

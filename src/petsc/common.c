@@ -1,7 +1,7 @@
 /*
-   What several files use: error codes, the data of a PC, a rank's block of the matrix, PETSc's stream.
+   Error codes, a rank's block of the matrix, PETSc's stream.
 */
-#include "../pc/impl.h"
+#include "common.h"
 #include <petscdevice.h>
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
@@ -14,27 +14,6 @@ PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
   case TRSV_ERR_DEVICE: return PETSC_ERR_GPU;
   default: return PETSC_ERR_LIB;
   }
-}
-
-/* The data of a PC; NULL if the PC is of another type. */
-PetscErrorCode SpTRSVGPUQueryPC(PC pc, PC_SpTRSVGPU **p)
-{
-  PetscFunctionBegin;
-  *p = NULL;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCall(PetscObjectContainerQuery((PetscObject)pc, SPTRSVGPU_PC_DATA, (void *)p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The data of a PC, which must be of our types. */
-PetscErrorCode SpTRSVGPUGetPC(PC pc, PC_SpTRSVGPU **p)
-{
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUQueryPC(pc, p));
-  PetscCheck(*p, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "The PC is of type %s; this function is for %s and %s", ((PetscObject)pc)->type_name, PCSPTRSVGPU,
-             PCCAPELLINI);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The block of a matrix that this rank factors. */

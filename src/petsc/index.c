@@ -1,7 +1,7 @@
 /*
    Indices: PetscInt has 32 or 64 bits, the indices of src/kernels have 32.
 */
-#include "../pc/impl.h"
+#include "common.h"
 
 /* Fails if indices of 32 bits do not suffice for the block of this rank. */
 PetscErrorCode SpTRSVGPUCheckSize(PetscInt rows, PetscLogDouble entries)

@@ -7,10 +7,8 @@
    holds its lock, which registration may need to load further libraries.
 */
 #define PETSC_DESIRE_FEATURE_TEST_MACROS /* dladdr() */
-#include <sptrsvgpu.h>
+#include "impl.h"
 #include <dlfcn.h>
-
-PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
 
 /* No PetscError(): a PETSc that is not initialized cannot print. */
 PetscErrorCode SpTRSVGPUNotInitialized(void)

@@ -2,26 +2,8 @@
    Registration: the functions that -dll_append and a program that links the library call.
 */
 #include "../ksp/impl.h"
-
-PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
-  SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
-
-/* Ranks do not all pass through an event that is not collective: which ones do depends on their rows. With -log_sync
-   the ranks would wait for each other in different places. */
-static const struct {
-  const char    *name;
-  PetscLogEvent *event;
-  PetscBool      collective;
-} events[] = {
-  {"SpTRSVSymbolic",  &SpTRSVGPU_Symbolic,     PETSC_TRUE },
-  {"SpTRSVNumeric",   &SpTRSVGPU_Numeric,      PETSC_TRUE },
-  {"SpTRSVAnalysis",  &SpTRSVGPU_Analysis,     PETSC_FALSE},
-  {"SpTRSVSolveL",    &SpTRSVGPU_SolveL,       PETSC_FALSE},
-  {"SpTRSVSolveU",    &SpTRSVGPU_SolveU,       PETSC_FALSE},
-  {"SpTRSVSolveLU",   &SpTRSVGPU_SolveLU,      PETSC_FALSE},
-  {"SpTRSVFactorGPU", &SpTRSVGPU_FactorDevice, PETSC_FALSE},
-  {"SpTRSVFactorCPU", &SpTRSVGPU_FactorHost,   PETSC_FALSE},
-};
+#include "../pc/impl.h"
+#include "impl.h"
 
 static PetscBool registered = PETSC_FALSE;
 
@@ -78,10 +60,7 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
   PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
   PetscCall(KSPRegister(KSPBCGSDEVICE, KSPCreate_BCGSDevice));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(events); i++) {
-    PetscCall(PetscLogEventRegister(events[i].name, MAT_CLASSID, events[i].event));
-    if (!events[i].collective) PetscCall(PetscLogEventSetCollective(*events[i].event, PETSC_FALSE));
-  }
+  PetscCall(SpTRSVGPURegisterEvents());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

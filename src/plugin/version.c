@@ -4,9 +4,7 @@
    The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, and on CUDA or
    another GPU package. A library built for other layouts would corrupt memory, although the loader finds all functions.
 */
-#include <sptrsvgpu.h>
-
-PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
+#include "impl.h"
 
 /* The properties of a PETSc on which layouts depend. */
 typedef struct {

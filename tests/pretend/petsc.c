@@ -1,6 +1,6 @@
 /*
    Stand-ins for PETSc's types of matrices and vectors on a GPU, with the device memory of the executor (tests/simt).
-   They have the names of PETSc's types, and are for tests of src/pc without a GPU.
+   They have the names of PETSc's types, and are for tests of src/mat without a GPU.
 
    A matrix is a seqaij or mpiaij matrix. Its pattern and values are copied to the device when a program asks for them
    there. A vector is a seq or mpi vector with a second array on the device. As in PETSc, offloadmask says which of the

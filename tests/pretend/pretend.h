@@ -1,5 +1,5 @@
 /*
-   pretend.h: included before each file of src/pc in the test build: the calls of PETSc that need a GPU, by the names of
+   pretend.h: included before each file that calls PETSc in the test build: the calls that need a GPU, by the names of
    their stand-ins in petsc.c.
 */
 #ifndef PRETEND_H

@@ -280,7 +280,7 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
   return settings;
 }
 
-/* A first set-up as src/pc makes it: a pair for a factor without values, then the values. It has no more than so many
+/* A first set-up as src/mat makes it: a pair for a factor without values, then the values. It has no more than so many
    times the matrix while the plans are made; and at its peak, and then beyond what stays. The former depends on which
    of the two is where when: the bound is a little above the most that seeds have shown. */
 static void Peak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
