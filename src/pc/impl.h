@@ -46,7 +46,6 @@ typedef struct {
 /* pc.c, pcinterface.c, options.c, view.c */
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
-PETSC_INTERN PetscErrorCode SpTRSVGPUQueryPC(PC, PC_SpTRSVGPU **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPC(PC, PC_SpTRSVGPU **);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC, SpTRSVGPUOptionItems);
 PETSC_INTERN PetscErrorCode PCView_SpTRSVGPU(PC, PetscViewer);

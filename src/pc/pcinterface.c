@@ -5,7 +5,7 @@
 #include "impl.h"
 
 /* The data of a PC; NULL if the PC is of another type. */
-PetscErrorCode SpTRSVGPUQueryPC(PC pc, PC_SpTRSVGPU **p)
+static PetscErrorCode QueryPC(PC pc, PC_SpTRSVGPU **p)
 {
   PetscFunctionBegin;
   *p = NULL;
@@ -18,7 +18,7 @@ PetscErrorCode SpTRSVGPUQueryPC(PC pc, PC_SpTRSVGPU **p)
 PetscErrorCode SpTRSVGPUGetPC(PC pc, PC_SpTRSVGPU **p)
 {
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUQueryPC(pc, p));
+  PetscCall(QueryPC(pc, p));
   PetscCheck(*p, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The PC is of type %s; this function is for %s and %s", ((PetscObject)pc)->type_name, PCSPTRSVGPU,
              PCCAPELLINI);
@@ -59,7 +59,7 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUQueryPC(pc, &p));
+  PetscCall(QueryPC(pc, &p));
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
@@ -160,7 +160,7 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUQueryPC(pc, &p));
+  PetscCall(QueryPC(pc, &p));
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);

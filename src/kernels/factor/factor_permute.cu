@@ -99,13 +99,6 @@ static __global__ void permute_columns(int entries, const int *position, const i
   if (k < entries) to_columns[k] = position[columns[source[k]]];
 }
 
-template <class T> static __global__ void permute_values(int entries, const int *source, const T *from, T *to)
-{
-  const int k = trsv_index();
-
-  if (k < entries) to[k] = from[source[k]];
-}
-
 /* scratch [4 entries] */
 static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
                              int *scratch, int *to_columns)
@@ -180,13 +173,7 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
   return error;
 }
 
-template <class T> static TrsvError GatherValues(const TrsvFactor *f, const void *values, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, "permute_values", permute_values<T>, f->entries, f->entries, f->source,
-                          (const T *)values, (T *)f->a);
-}
-
 extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, GatherValues)(f, values, stream);
+  return TrsvDevicePermute(f->entries, f->source, 0, f->precision, values, f->a, stream);
 }

@@ -14,14 +14,6 @@ typedef struct {
   TrsvSpsv *spsv;
 } Cusparse;
 
-/* One thread for each value. */
-template <class T> static __global__ void cusparse_gather(int nnz, const int *source, const T *from, T *values)
-{
-  const int k = trsv_index();
-
-  if (k < nnz) values[k] = from[source[k]];
-}
-
 static void CusparseDestroy(TrsvPlan *plan)
 {
   Cusparse *c = (Cusparse *)plan->data;
@@ -66,25 +58,12 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   return TrsvSpsvCreate(NULL, &copy, entries, c->values, c->values, c->values, &c->spsv);
 }
 
-template <class T>
-static TrsvError GatherValues(const Cusparse *c, unsigned grid, const void *values, TrsvStream stream)
-{
-  TRSV_LAUNCH(cusparse_gather<T>, grid, 256, 0, stream, c->nnz, c->source, (const T *)values, (T *)c->values);
-  return TrsvDeviceCheckLaunch("cusparse_gather");
-}
-
 static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  Cusparse      *c    = (Cusparse *)plan->data;
-  const unsigned grid = TrsvBlocks(c->nnz, 256);
+  Cusparse *c = (Cusparse *)plan->data;
 
-  if (!c->source) {
-    if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision),
-                                  cudaMemcpyDeviceToDevice, stream) != cudaSuccess)
-      return TrsvDeviceCheckLaunch("cusparse: copy of the values");
-  } else if (grid) {
-    TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(c, grid, values, stream));
-  }
+  if (c->source) TrsvCall(TrsvDevicePermute(c->nnz, c->source, 0, plan->precision, values, c->values, stream));
+  else TrsvCall(TrsvDeviceCopy(c->values, values, TrsvValueSize(plan->precision) * (size_t)c->nnz, stream));
   return TrsvSpsvSetValues(c->spsv, &plan->bytes, stream);
 }
 

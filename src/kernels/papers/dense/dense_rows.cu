@@ -72,13 +72,6 @@ static __global__ void dense_subtract(int rows, const int *first, const T *sums,
   right[i] = b[i] - sum;
 }
 
-template <class T> static __global__ void dense_gather_values(int n, const int *source, const T *from, T *to)
-{
-  const int k = trsv_index();
-
-  if (k < n) to[k] = from[source[k]];
-}
-
 static TrsvError UploadInts(TrsvPlan *plan, const int *from, size_t count, int **to)
 {
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * count, to));
@@ -272,13 +265,6 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError GatherRest(const Segment *g, const void *values, TrsvStream stream)
-{
-  TRSV_LAUNCH(dense_gather_values<T>, TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source,
-              (const T *)values, (T *)g->values);
-  return TrsvDeviceCheckLaunch("dense_gather_values");
-}
-
 static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   Dense *d = (Dense *)plan->data;
@@ -289,8 +275,7 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
 
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
-    if (!g->rest) continue;
-    TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, GatherRest)(g, values, stream));
+    TrsvCall(TrsvDevicePermute(g->rest, g->source, 0, plan->precision, values, g->values, stream));
   }
   return TRSV_SUCCESS;
 }

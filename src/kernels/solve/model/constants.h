@@ -117,6 +117,14 @@
   C(settings_rows_large,    11000,    "rows of a chunk, beyond which more chunks are better", fit) \
   C(settings_more_chunks,   16,       "chunks more than are at work", fit) \
   C(settings_near_level,    9.4,      "rows of a level set for each chunk, if crossings take time", fit) \
+  C(settings_near_rows,     8,        "rows of such a chunk, at least, in mean distances of a dependency", hand) \
+  C(settings_cluster_levels, 12,      "level sets above which chunks form clusters of 8", hand) \
+  C(settings_planes,        24,       "planes of a grid, and chunks at work, from which chunks are planes", hand) \
+  C(settings_plane_rows,    800,      "rows of a plane, from which chunks are planes", hand) \
+  C(settings_plane_rounds,  1.25,     "planes over chunks at work, at most: some end before others start", hand) \
+  C(settings_plane_chunks,  1024,     "parts of planes as chunks, at most", hand) \
+  C(settings_plane_imports, 20000,    "values of 8 bytes that fit into shared memory, records of up to 5", hand) \
+  C(settings_plane_imports_long, 17000, "the same, longer records", hand) \
   C(settings_sums_many,     5,        "records of a row, from which schedules take long to make", hand) \
   C(settings_sums_cost,     1.05,     "1, what that counts for", hand) \
   C(settings_not_planes,    2,        "1, time over that of chunks of planes, where there are planes", fit) \

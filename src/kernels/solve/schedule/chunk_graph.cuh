@@ -131,7 +131,6 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 enum {
   CHUNK_TICKET,
   CHUNK_ABORT_DEVICE,
-  CHUNK_PROGRESS,
   CHUNK_ABORT_HOST,
   CHUNK_MAXIMUM,
   CHUNK_NODES,

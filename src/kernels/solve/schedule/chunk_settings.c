@@ -117,15 +117,15 @@ static int CountPlanes(const TrsvStatistics *t)
    fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
 static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared, size_t size)
 {
-  const int planes_min = 24, rows_min = 800, chunks_max = 1024,
-            lost = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
-            imports_max = (length > 5 ? 17000 : 20000) * (int)sizeof(double) / (int)size - lost,
-            planes = CountPlanes(t), chunks = imports_max > 0 ? t->rows / imports_max + 1 : t->rows;
+  const int lost        = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
+            fit         = (int)(length > 5 ? k->settings_plane_imports_long : k->settings_plane_imports),
+            imports_max = fit * (int)sizeof(double) / (int)size - lost, planes = CountPlanes(t),
+            chunks      = imports_max > 0 ? t->rows / imports_max + 1 : t->rows;
 
-  if (t->levels <= k->settings_deep || planes < planes_min || most < planes_min || t->bandwidth < rows_min)
+  if (t->levels <= k->settings_deep || fmin(planes, most) < k->settings_planes || t->bandwidth < k->settings_plane_rows)
     return 0;
-  if (t->bandwidth > imports_max) return chunks <= chunks_max ? chunks : 0;
-  return planes <= 1.25 * most ? planes : 0; /* the first chunks end before the last start */
+  if (t->bandwidth > imports_max) return chunks <= k->settings_plane_chunks ? chunks : 0;
+  return planes <= k->settings_plane_rounds * most ? planes : 0;
 }
 
 /* The number of chunks of other triangles. A chunk has some 1000 rows, fewer if rows are long or level sets are few. If
@@ -146,7 +146,8 @@ static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
 {
   const int chunks = Clamp(16 * round(t->level_mean / (k->settings_near_level * 16)), most < 8 ? most : 8, most);
 
-  return t->levels > k->settings_deep && MeanRecords(t, length) == 1 && t->rows / (double)chunks >= 8 * t->mean_offset
+  return t->levels > k->settings_deep && MeanRecords(t, length) == 1 &&
+             t->rows / (double)chunks >= k->settings_near_rows * t->mean_offset
            ? chunks
            : 0;
 }
@@ -200,7 +201,10 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
         int               at = 0, known = 0;
 
         if (!s.chunks) continue;
-        if (clustered) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
+        if (clustered)
+          s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16
+                      : t->levels > k->settings_cluster_levels              ? 8
+                                                                            : 1;
         if (s.cluster > s.chunks || (clustered && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * MeanRecords(t, s.length) <= (double)NARROW_RECORDS_MAX)
           s.width = NARROW_WIDTH;
