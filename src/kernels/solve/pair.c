@@ -77,13 +77,6 @@ static TrsvError MakeMember(void *making)
   return error;
 }
 
-static TrsvError AllocateVector(const TrsvPair *pair, void **vector)
-{
-  const size_t bytes = TrsvValueSize(pair->precision) * (size_t)pair->rows;
-
-  return TrsvAllocIn(pair->memory, bytes, vector);
-}
-
 /* Are the two plans made at the same time? Few level sets leave nothing to gain. With large factors one analysis would
    wait for the launches of the other; and the peak of memory would be higher. */
 static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
@@ -132,7 +125,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
     error = MakeMember(&second);
   }
   TrsvCall(error);
-  TrsvCall(AllocateVector(p, &p->work));
+  TrsvCall(TrsvAllocIn(p->memory, TrsvValueSize(p->precision) * (size_t)p->rows, &p->work));
   return TrsvPairFuse(p);
 }
 
