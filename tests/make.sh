@@ -194,7 +194,9 @@ installs() { # library, pkg-config file, man pages, examples
     "libsptrsvgpu.so.${VERSION%%.*}" ] || return 1
   [ "$(readlink "$root$prefix/lib/libsptrsvgpu.so")" = "libsptrsvgpu.so.$VERSION" ] || return 1
   [ "$(PKG_CONFIG_LIBDIR=$root$prefix/lib/pkgconfig pkg-config --modversion sptrsvgpu)" = "$VERSION" ] || return 1
-  [ -s "$root$prefix/share/man/man3/PCSPTRSVGPU.3" ] && [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
+  [ "$(find "$root$prefix/share/man/man3" -size +0 -name '*.3' | wc -l)" = \
+    "$(cat src/*/*.c | grep -cE '^/\*(@C?|MC)$')" ] &&
+    [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
   removed "$root"
 }
 installed_examples() { # are built by the makefile that is installed with them, and solve with the library that is
