@@ -35,7 +35,7 @@ int  ScheduleCount(int reduced, int usual); /* how many; TRSV_TEST_SCHEDULES tim
 void Shard(int k, int n);
 int  Mine(void);
 
-/* The suites, each in a file of its own */
+/* Suites and parts of suites, each in a file of its own */
 void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(void), TestSolve(void),
   TestSchedules(void), TestPairs(void), TestPairLaunches(void), TestNumbers(void), TestGrowth(void), TestWaits(void),
   TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void),
@@ -43,7 +43,8 @@ void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(voi
   TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void),
   TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void),
   TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void),
-  TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void);
+  TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void),
+  TestStatistics(void), TestStructure(void), TestIluStreams(void), TestOrderChoice(void), TestGrids(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;

@@ -49,8 +49,8 @@ void CheckNumeric(TrsvFactor *, const Square *, TrsvFactorKind, const TrsvPivots
 void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times,
                     const char *where); /* with that plan alone */
 
-void LongRows(void); /* factor_long.c, a part of TestFactor() */
-void ByPlan(void);   /* factor_plan.c, likewise */
+/* Parts of TestFactor() */
+void TestFactorLong(void), TestFactorPair(void), TestFactorPlan(void), TestFactorRefused(void);
 
 #ifdef __cplusplus
 }

@@ -357,7 +357,7 @@ static void Refused(void)
   }
 }
 
-void LongRows(void)
+void TestFactorLong(void)
 {
   if (Mine()) Long();
   if (Mine()) Shared();
