@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What -pc_sptrsvgpu_ordering auto loses to the better ordering: a table in docs/ordering.md.
 
-  choices.py                prints it
-  choices.py --write FILE   puts it there
+  choices.py                prints the table
+  choices.py --write FILE   writes it into FILE
 
-results/corpus.jsonl: PARTS=corpus of tests/gpu/run.sh. results/choices.jsonl: bench/solutions -ways natural,bmc,auto, of
-the matrices of PARTS=solutions. Times of a ratio are of one process.
+results/corpus.jsonl is written by PARTS=corpus of tests/gpu/run.sh, results/choices.jsonl by bench/solutions -ways
+natural,bmc,auto for the matrices of PARTS=solutions. The two times of a ratio are of one process.
 """
 
 import json
