@@ -1,6 +1,6 @@
 /*
-   repeat.h: repeats one thing and reports whether its bits are the same (repeat.c); the matrices of repeats.c; orderings
-   and factorizations that are repeated (repeat_factors.c).
+   repeat.h: repeats one thing and reports whether its bits are the same (repeat.c); the matrices of repeats.c;
+   orderings and factorizations that are repeated (repeat_factors.c).
 */
 #ifndef REPEAT_H
 #define REPEAT_H

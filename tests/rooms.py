@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rooms of src/kernels, and the files of src/pc and include: what may use what, and how large things may be.
+"""The rooms of src/kernels: what may use what; and how large files of src, include, tests and bench may be.
 
     tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
     tests/rooms.py --known  what breaks a rule, counted
@@ -141,6 +141,23 @@ def load_pc():
     return files
 
 
+PROGRAMS = (".c", ".h", ".cu", ".cuh", ".cc", ".pml", ".py", ".sh")
+
+
+def load_tests():
+    """Path below the repository -> text, of the sources, scripts and makefiles of tests and bench."""
+    files = {}
+    for top in ("tests", "bench"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as f:
+                    data = f.read()
+                if name.endswith(PROGRAMS) or name == "makefile" or data.startswith(b"#!"):
+                    files[os.path.relpath(path, ROOT)] = data.decode("utf-8")
+    return files
+
+
 PC_FUNCTION = re.compile(r"^(?:PETSC_EXTERN )?(?:PetscErrorCode|void) (\w+)\([^;{}]*\)\s*\{", re.M)
 
 
@@ -253,13 +270,14 @@ def broken(files):
         found["circle", "src/pc"].append(sentence)
     for sentence in page_headings(pc):
         found["page", "src/pc"].append(sentence)
-    for path, text in sorted({**files, **pc}.items()):
+    others = {**pc, **load_tests()}
+    for path, text in sorted({**files, **others}.items()):
         lines = text.splitlines()
         if len(lines) > MOST_LINES:
             found["lines", path].append(f"{path} has {len(lines)} lines")
         wide = [i + 1 for i, line in enumerate(lines) if len(line) > MOST_COLUMNS]
         if wide:
-            where = path if path in pc else room(path)
+            where = path if path in others else room(path)
             found["columns", where] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
     return found
 

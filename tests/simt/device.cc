@@ -25,7 +25,7 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
     return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
   (void)simt::finish();
   if (bytes) memcpy(device, host, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -46,7 +46,7 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream st
     return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
   (void)simt::finish();
   if (bytes) memcpy(to, from, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   copied += bytes;
   return TRSV_SUCCESS;
 }
@@ -57,7 +57,7 @@ TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
     return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
   (void)simt::finish();
   if (bytes) memset(device, 0, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -204,7 +204,7 @@ void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 TrsvError TrsvDeviceCheckLaunch(const char *kernel)
 {
   simt::launched();
-  simt::asked(TrsvCurrentStream());
+  simt::mark_used(TrsvCurrentStream());
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "%s: made to fail", kernel) : TRSV_SUCCESS;
 }

@@ -198,7 +198,12 @@ void forget_shared(const Block *); /* it has ended: nobody sees what is still on
 bool fails();                              /* is this call of the device one that fails? */
 void each_memory(void (*)(char *, size_t bytes)); /* of the device */
 bool holds(const void *p, size_t bytes, TrsvStream); /* is all of it memory of the device that the stream may use? */
-void asked(const void *stream);            /* the device has been asked for something */
+void mark_used(const void *stream);        /* the device and the stream have work */
+bool is_captured();                        /* is a stream captured? */
+[[noreturn]] void fault(const char *what); /* ends the program */
+
+/* events.cc */
+size_t event_count(); /* events that exist */
 
 /* turns.cc */
 bool turn_ends(); /* of two coroutines of the host: is what this one waits for not there yet? */

@@ -33,10 +33,6 @@ struct CUmemPoolHandler_st {
   }
 };
 
-struct CUevent_st {
-  cudaStream_t stream; /* of the last record */
-};
-
 size_t SimtPieceBytes = (size_t)2 << 20;
 
 struct Piece {
@@ -53,10 +49,9 @@ enum {
 
 static std::map<char *, Piece> live;
 static std::set<cudaMemPool_t> pools;
-static size_t                  streams;                      /* that there are */
-static size_t                  events;                       /* that there are */
-static unsigned                records, event_waits, drains; /* of events, for events, for a device */
-static size_t                  alone, limit;                 /* bytes of cudaMalloc; that the device has, 0: any */
+static size_t                  streams;      /* that there are */
+static unsigned                drains;       /* waits for a device */
+static size_t                  alone, limit; /* bytes of cudaMalloc; that the device has, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
 static std::set<const void *>  used; /* streams in which something has run */
@@ -91,21 +86,24 @@ bool holds(const void *p, size_t bytes, TrsvStream stream)
          (after->second.ready || after->second.stream == stream);
 }
 
-void asked(const void *stream)
+void mark_used(const void *stream)
 {
   used.insert(stream);
   busy.insert(device);
 }
 
-} // namespace simt
+bool is_captured() { return captures; }
 
-using simt::fails;
-
-static void fault(const char *what)
+[[noreturn]] void fault(const char *what)
 {
   fprintf(stderr, "simt: ERROR: %s\n", what);
   abort();
 }
+
+} // namespace simt
+
+using simt::fails;
+using simt::fault;
 
 static size_t reserved()
 {
@@ -177,14 +175,11 @@ void SimtFailAt(long call, int forever)
   has_failed = again = 0;
 }
 
-void   SimtLimit(size_t bytes) { limit = bytes; }
-int    SimtFailed(void) { return has_failed; }
-size_t SimtLive(void) { return live.size(); }
-size_t SimtReserved(void) { return reserved(); }
-size_t SimtObjects(void) { return streams + pools.size() + events; }
-
-unsigned SimtRecords(void) { return records; }
-unsigned SimtEventWaits(void) { return event_waits; }
+void     SimtLimit(size_t bytes) { limit = bytes; }
+int      SimtFailed(void) { return has_failed; }
+size_t   SimtLive(void) { return live.size(); }
+size_t   SimtReserved(void) { return reserved(); }
+size_t   SimtObjects(void) { return streams + pools.size() + simt::event_count(); }
 unsigned SimtDrains(void) { return drains; }
 void     SimtCapture(int on) { captures = on; }
 void     SimtWithoutPools(int without) { no_pools = without; }
@@ -367,38 +362,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
 {
   *status = captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return fails() ? cudaErrorUnknown : cudaSuccess;
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-  *event = fails() ? nullptr : new CUevent_st{nullptr};
-  events += *event != nullptr;
-  return *event ? cudaSuccess : cudaErrorUnknown;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-  if (captures) fault("an event is recorded in a stream that is captured");
-  if (fails()) return cudaErrorUnknown;
-  event->stream = stream;
-  records++;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
-{
-  if (captures) fault("a stream that is captured waits for an event");
-  if (stream == event->stream) fault("a stream waits for an event of its own");
-  if (fails()) return cudaErrorUnknown;
-  event_waits++;
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-  events--;
-  delete event;
-  return cudaSuccess;
 }
 
 void *SimtMap(size_t bytes, int protection, int flags)

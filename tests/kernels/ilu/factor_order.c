@@ -1,6 +1,6 @@
 /*
-   Factors in another order of the rows: long rows, arrays that are no order, how far from symmetric values are, the fill
-   that an order leaves out, values of every type. The choice of the order is in order_choice.c.
+   Factors in another order of the rows: long rows, arrays that are no order, how far from symmetric values are, the
+   fill that an order leaves out, values of every type. The choice of the order is in order_choice.c.
 */
 #include "square.h"
 
