@@ -29,8 +29,9 @@ extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *); /* device.cu
                                : f<std::complex<double>>)
 
 /* One candidate with one of its settings; false where there are not so many settings. */
-template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank,
-                                      double budget, const Options &o, Result *r, char *setting, size_t size)
+template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate,
+                                                int rank, double budget, const Options &o, Result *r, char *setting,
+                                                size_t size)
 {
   DeviceArray<T> db(b.data(), b.size()), dx(b.size());
   TrsvAnalysis  *analysis = nullptr;
@@ -71,8 +72,8 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
 }
 
 /* All candidates on one triangle; base: cuSPARSE. */
-template <class T> static void Candidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
-                                          const Subject &subject, double budget, const Result &base, Options &o)
+template <class T> static void MeasureCandidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
+                                                 const Subject &subject, double budget, const Result &base, Options &o)
 {
   const TrsvAlgorithm *selected =
                         o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr,
@@ -86,7 +87,7 @@ template <class T> static void Candidates(const Case<T> &c, const std::vector<T>
       Result               r;
 
       if (a == cusparse && budget > 0) r = base;
-      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      else if (!MeasureCandidate(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
       WriteResult(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank,
                   a == selected && !rank && candidate.settings.empty(),
                   selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
@@ -95,7 +96,7 @@ template <class T> static void Candidates(const Case<T> &c, const std::vector<T>
 }
 
 /* Returns the ms of cuSPARSE's analysis. */
-template <class T> static double Triangles(const char *name, bool real, const Triangle &t, bool own, Options &o)
+template <class T> static double MeasureTriangle(const char *name, bool real, const Triangle &t, bool own, Options &o)
 {
   const Case<T>        c(t);
   const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
@@ -131,16 +132,16 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
                           std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
 
   if (budget > 0)
-    (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
+    (void)MeasureCandidate(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
-  if (o.limits.empty()) Candidates(c, b, s, subject, budget, base, o);
+  if (o.limits.empty()) MeasureCandidates(c, b, s, subject, budget, base, o);
   for (size_t bytes : o.limits) {
     const TrsvDeviceLimits limits = {0, bytes};
 
     subject.limit = bytes;
     TrsvDeviceLimitsOverride(&limits);
-    Candidates(c, b, s, subject, budget, base, o);
+    MeasureCandidates(c, b, s, subject, budget, base, o);
   }
   TrsvDeviceLimitsOverride(nullptr);
   return base.analysis_ms;
@@ -148,9 +149,9 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
 
 /* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same
  * time. how: NULL for what is selected. */
-template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
-                                      const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
-                                      size_t size, double *predicted_ms)
+template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
+                                             const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
+                                             size_t size, double *predicted_ms)
 {
   DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
   TrsvMatrix     lower    = L.device;
@@ -201,7 +202,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   MeasureSolves(
     r, dx, o.budget, [&](cudaStream_t s) { return TrsvPairSolve(pair, db.p, dx.p, s); },
     [&](const std::vector<T> &x) -> double {
-      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
+      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* y, which the second solve reads */
       const std::vector<T> y = dy.Fetch("a solve");
 
       return std::max(L.Error(b, y), U.Error(y, x));
@@ -210,8 +211,8 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   return r;
 }
 
-template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u,
-                                     double cusparse_analysis_ms, Options &o)
+template <class T> static void MeasurePairs(const char *name, bool real, const Triangle &l, const Triangle &u,
+                                            double cusparse_analysis_ms, Options &o)
 {
   const Case<T>        L(l), U(u);
   const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
@@ -242,19 +243,19 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
                           std::max(Bound(s[0], o), Bound(s[1], o)),
                           0,
                           std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
-  Result       base    = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
+  Result base = MeasurePair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms =
     cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
   WriteResult(subject, "cusparse", "", 0, false, 0, base, o);
-  const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
+  const Result model = MeasurePair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
   WriteResult(subject, "model", setting, 0, true, predicted_ms, model, o);
-  const Result tuned = Pair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
+  const Result tuned = MeasurePair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
   WriteResult(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
 }
 
-template <class T> static void Run(const char *name, bool real, const Matrix *M, Options &o)
+template <class T> static void MeasureMatrix(const char *name, bool real, const Matrix *M, Options &o)
 {
   for (int own = 0; own < 2; own++) {
     Triangle t[2];
@@ -263,9 +264,9 @@ template <class T> static void Run(const char *name, bool real, const Matrix *M,
 
     for (int upper = 0; upper < 2; upper++) {
       if (TriangleMake(M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t[made])) continue;
-      analysis += Triangles<T>(name, real, t[made++], own, o);
+      analysis += MeasureTriangle<T>(name, real, t[made++], own, o);
     }
-    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) Pairs<T>(name, real, t[0], t[1], analysis, o);
+    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) MeasurePairs<T>(name, real, t[0], t[1], analysis, o);
     while (made) TriangleFree(&t[--made]);
   }
 }
@@ -283,10 +284,10 @@ template <class T> static void WarmUp(Options &o)
     const Case<T> c(t);
 
     for (const Candidate &candidate : o.candidates)
-      (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
+      (void)MeasureCandidate(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
     if (o.budget > 0)
-      (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting,
-                   sizeof(setting));
+      (void)MeasureCandidate(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r,
+                             setting, sizeof(setting));
   }
   TriangleFree(&t);
   MatrixFree(&M);
@@ -377,7 +378,7 @@ int main(int count, char **args)
       continue;
     }
     const bool real = strstr(args[i], ".mtx") != nullptr;
-    BY_SCALAR(o.precision, Run)(name, real, &M, o);
+    BY_SCALAR(o.precision, MeasureMatrix)(name, real, &M, o);
     MatrixFree(&M);
   }
   if (o.json) fclose(o.json);

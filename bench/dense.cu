@@ -68,7 +68,7 @@ template <class T> struct Problem {
       : n(n_), L((size_t)n_ * n_), b(RightHandSide<T>(n_).data(), (size_t)n_), x((size_t)n_), errors((size_t)n_)
   {
     Fill<<<(n + 127) / 128, 128>>>(n, L.p);
-    Cuda(cudaDeviceSynchronize(), "values");
+    CheckCuda(cudaDeviceSynchronize(), "values");
   }
 
   double Error(const std::vector<T> &solution)
@@ -133,7 +133,7 @@ static cublasStatus_t Trsv(cublasHandle_t h, int n, const float *L, float *x)
   return cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1);
 }
 
-template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Options &o)
+template <class T> static void MeasureCublas(Problem<T> &p, cublasHandle_t handle, Options &o)
 {
   Result r;
 
@@ -145,14 +145,14 @@ template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Opti
     },
     [&](const std::vector<T> &x) { return p.Error(x); },
     [&](cudaStream_t s) {
-      Cuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync");
+      CheckCuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync");
     });
   r.analysis_ms = 0;
   p.cublas_ms   = r.ms;
   WriteResult(p, "cublas", 0, 0, "", r, o);
 }
 
-template <class T> static void Ours(Problem<T> &p, TrsvDenseForm form, int block, int launches, Options &o)
+template <class T> static void MeasureOurs(Problem<T> &p, TrsvDenseForm form, int block, int launches, Options &o)
 {
   static const char *const names[]  = {"blocks", "doubling", "simple", "pairs"};
   const TrsvDenseSettings  settings = {form, block, launches};
@@ -183,13 +183,13 @@ template <class T> static void MeasureSize(int n, cublasHandle_t handle, Options
 
   if (!counts) o.json = nullptr;
   p.Serial();
-  Cublas(p, handle, o);
-  Ours(p, TRSV_DENSE_BLOCKS, 0, 0, o);
-  for (int block = 32; block < 2 * n && block <= 4096; block *= 2) Ours(p, TRSV_DENSE_BLOCKS, block, 0, o);
+  MeasureCublas(p, handle, o);
+  MeasureOurs(p, TRSV_DENSE_BLOCKS, 0, 0, o);
+  for (int block = 32; block < 2 * n && block <= 4096; block *= 2) MeasureOurs(p, TRSV_DENSE_BLOCKS, block, 0, o);
   for (int launches = 0; launches < 2; launches++) {
-    Ours(p, TRSV_DENSE_DOUBLING, 0, launches, o);
-    Ours(p, TRSV_DENSE_PAIRS, 0, launches, o);
-    Ours(p, TRSV_DENSE_SIMPLE, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_DOUBLING, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_PAIRS, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_SIMPLE, 0, launches, o);
   }
   o.json = json;
 }

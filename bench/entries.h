@@ -13,8 +13,8 @@ typedef struct {
   double *value;
 } Entries;
 
-void *Grow(void *, size_t bytes); /* as realloc() */
-void  Add(Entries *, long row, long column, double value);
+void *Reallocate(void *, size_t bytes); /* as realloc() */
+void  AddEntry(Entries *, long row, long column, double value);
 void  AddBoth(Entries *, long i, long j); /* without values */
 
 /* The grid of side[0] x side[1] x ... points, the first side fastest: neighbors along its axes up to `reach` away, or

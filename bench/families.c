@@ -12,8 +12,8 @@ typedef unsigned long long Seed;
 
 enum { SEED = 7 };
 
-static int Below(Seed *seed, int n) { return (int)(RandomUniform(seed) * n); }
-static int AtLeast0(int i) { return i > 0 ? i : 0; }
+static int RandomBelow(Seed *seed, int n) { return (int)(RandomUniform(seed) * n); }
+static int MaxWithZero(int i) { return i > 0 ? i : 0; }
 
 /*
    Patterns, off the diagonal: sizes to entries. The number of rows.
@@ -45,7 +45,7 @@ static int FarChain(const int *of, Entries *e)
 
   for (int i = 1; i < of[0]; i++) {
     AddBoth(e, i, i - 1);
-    AddBoth(e, i, Below(&seed, i));
+    AddBoth(e, i, RandomBelow(&seed, i));
   }
   return of[0];
 }
@@ -74,27 +74,28 @@ static int Arrow(const int *of, Entries *e)
 static int FullBand(const int *of, Entries *e)
 {
   for (int i = 0; i < of[0]; i++)
-    for (int j = AtLeast0(i - of[1]); j < i; j++) AddBoth(e, i, j);
+    for (int j = MaxWithZero(i - of[1]); j < i; j++) AddBoth(e, i, j);
   return of[0];
 }
 
 /* So many entries a row, among so many rows before it or, where that is 0, among all. */
-static int ByChance(const int *of, Entries *e)
+static int RandomRows(const int *of, Entries *e)
 {
   Seed seed = SEED;
 
   for (int i = 1; i < of[0]; i++)
-    for (int k = 0; k < of[1]; k++) AddBoth(e, i, of[2] ? AtLeast0(i - 1 - Below(&seed, of[2])) : Below(&seed, i));
+    for (int k = 0; k < of[1]; k++)
+      AddBoth(e, i, of[2] ? MaxWithZero(i - 1 - RandomBelow(&seed, of[2])) : RandomBelow(&seed, i));
   return of[0];
 }
 
 /* So many entries a row among the rows of the step before. */
-static int Steps(const int *of, Entries *e)
+static int RandomSteps(const int *of, Entries *e)
 {
   Seed seed = SEED;
 
   for (int i = of[1]; i < of[0] * of[1]; i++)
-    for (int k = 0; k < of[2]; k++) AddBoth(e, i, (i / of[1] - 1) * of[1] + Below(&seed, of[1]));
+    for (int k = 0; k < of[2]; k++) AddBoth(e, i, (i / of[1] - 1) * of[1] + RandomBelow(&seed, of[1]));
   return of[0] * of[1];
 }
 
@@ -116,9 +117,9 @@ static int Geometric(const int *of, Entries *e)
   Seed      seed = SEED;
 
   while ((side + 1) * (side + 1) <= n) side++;
-  double *x = Grow(NULL, sizeof(double) * (size_t)n), *y = Grow(NULL, sizeof(double) * (size_t)n);
-  int    *last = Grow(NULL, sizeof(int) * (size_t)(side * side)),
-      *before  = Grow(NULL, sizeof(int) * (size_t)n); /* of the points in a cell */
+  double *x = Reallocate(NULL, sizeof(double) * (size_t)n), *y = Reallocate(NULL, sizeof(double) * (size_t)n);
+  int    *last = Reallocate(NULL, sizeof(int) * (size_t)(side * side)),
+      *before  = Reallocate(NULL, sizeof(int) * (size_t)n); /* of the points in a cell */
 
   for (int c = 0; c < side * side; c++) last[c] = -1;
   for (int i = 0; i < n; i++) {
@@ -126,8 +127,8 @@ static int Geometric(const int *of, Entries *e)
     y[i]        = RandomUniform(&seed);
     const int u = (int)(x[i] * side), v = (int)(y[i] * side);
 
-    for (int c = AtLeast0(v - 2); c < side && c <= v + 2; c++)
-      for (int d = AtLeast0(u - 2); d < side && d <= u + 2; d++)
+    for (int c = MaxWithZero(v - 2); c < side && c <= v + 2; c++)
+      for (int d = MaxWithZero(u - 2); d < side && d <= u + 2; d++)
         for (int j = last[c * side + d]; j >= 0; j = before[j])
           if ((x[i] - x[j]) * (x[i] - x[j]) + (y[i] - y[j]) * (y[i] - y[j]) < 2.25 / n) AddBoth(e, i, j);
     before[i]          = last[v * side + u];
@@ -144,15 +145,16 @@ static int Geometric(const int *of, Entries *e)
  * with many get more. */
 static int Preferential(const int *of, Entries *e)
 {
-  int *to   = Grow(NULL, sizeof(int) * (size_t)of[1]);
+  int *to   = Reallocate(NULL, sizeof(int) * (size_t)of[1]);
   Seed seed = SEED;
 
   for (int i = 1; i < of[0]; i++) {
     int count = 0;
 
     while (count < i && count < of[1]) {
-      const int j = !e->count || !Below(&seed, 4) ? Below(&seed, i) : e->row[Below(&seed, (int)e->count)];
-      int       k = 0;
+      const int j =
+        !e->count || !RandomBelow(&seed, 4) ? RandomBelow(&seed, i) : e->row[RandomBelow(&seed, (int)e->count)];
+      int k = 0;
 
       while (k < count && to[k] != j) k++;
       if (k == count) to[count++] = j;
@@ -170,7 +172,7 @@ static int SmallWorld(const int *of, Entries *e)
 
   for (int i = 0; i < of[0]; i++)
     for (int d = 1; d <= 3; d++) {
-      const int j = Below(&seed, 20) ? (i + d) % of[0] : Below(&seed, of[0]);
+      const int j = RandomBelow(&seed, 20) ? (i + d) % of[0] : RandomBelow(&seed, of[0]);
 
       if (j != i) AddBoth(e, i, j);
     }
@@ -185,11 +187,11 @@ static int Circuit(const int *of, Entries *e)
   Seed      seed = SEED;
 
   for (int i = 1; i < n; i++) {
-    for (int k = Below(&seed, 4); k >= 0; k--) AddBoth(e, i, AtLeast0(i - 1 - Below(&seed, 200)));
-    if (!Below(&seed, 50)) AddBoth(e, i, Below(&seed, i < 20 ? i : 20));
+    for (int k = RandomBelow(&seed, 4); k >= 0; k--) AddBoth(e, i, MaxWithZero(i - 1 - RandomBelow(&seed, 200)));
+    if (!RandomBelow(&seed, 50)) AddBoth(e, i, RandomBelow(&seed, i < 20 ? i : 20));
   }
   for (int rail = n / 2; rail < n / 2 + 10; rail++)
-    for (int i = 0; i < n; i += 1 + Below(&seed, 40)) AddBoth(e, i, rail);
+    for (int i = 0; i < n; i += 1 + RandomBelow(&seed, 40)) AddBoth(e, i, rail);
   return n;
 }
 
@@ -200,30 +202,30 @@ static int SaddlePoint(const int *of, Entries *e)
   Seed      seed = SEED;
 
   for (int i = variables; i < variables + constraints; i++)
-    for (int k = 0; k < 4; k++) AddBoth(e, i, Below(&seed, variables));
+    for (int k = 0; k < 4; k++) AddBoth(e, i, RandomBelow(&seed, variables));
   for (int i = 3; i < variables; i++)
-    if (!Below(&seed, 3)) AddBoth(e, i, i - 1 - Below(&seed, 3));
+    if (!RandomBelow(&seed, 3)) AddBoth(e, i, i - 1 - RandomBelow(&seed, 3));
   return variables + constraints;
 }
 
 /*
    Orders: the place of each row. The caller frees it.
 */
-static int *Backwards(const Matrix *M)
+static int *ReverseOrder(const Matrix *M)
 {
-  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  int *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows);
 
   for (int i = 0; i < M->rows; i++) place[i] = M->rows - 1 - i;
   return place;
 }
 
-static int *Shuffled(const Matrix *M)
+static int *ShuffledOrder(const Matrix *M)
 {
-  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  int *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows);
   Seed seed  = SEED;
 
   for (int i = 0; i < M->rows; i++) {
-    const int j = Below(&seed, i + 1);
+    const int j = RandomBelow(&seed, i + 1);
 
     place[i] = place[j];
     place[j] = i;
@@ -236,7 +238,8 @@ static int Degree(const Matrix *M, int i) { return M->offsets[i + 1] - M->offset
 /* Reverse Cuthill-McKee, each part from its first row on. */
 static int *CuthillMcKee(const Matrix *M)
 {
-  int *order = Grow(NULL, sizeof(int) * (size_t)M->rows), *place = Grow(NULL, sizeof(int) * (size_t)M->rows), count = 0;
+  int *order = Reallocate(NULL, sizeof(int) * (size_t)M->rows),
+      *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows), count = 0;
 
   for (int i = 0; i < M->rows; i++) place[i] = -1;
   for (int i = 0; i < M->rows; i++) {
@@ -264,7 +267,7 @@ static int *CuthillMcKee(const Matrix *M)
 }
 
 /* Numbers the points of a grid from x to right and from y to top. */
-static void Number(int side, int x, int y, int right, int top, int *place, int *at)
+static void NumberPoints(int side, int x, int y, int right, int top, int *place, int *at)
 {
   for (int v = y; v < top; v++)
     for (int u = x; u < right; u++) place[v * side + u] = (*at)++;
@@ -275,21 +278,21 @@ static void Dissect(int side, int x, int y, int right, int top, int *place, int 
 {
   const int width = right - x, height = top - y, u = (x + right) / 2, v = (y + top) / 2;
 
-  if (width <= 3 && height <= 3) Number(side, x, y, right, top, place, at);
+  if (width <= 3 && height <= 3) NumberPoints(side, x, y, right, top, place, at);
   else if (width >= height) {
     Dissect(side, x, y, u, top, place, at);
     Dissect(side, u + 1, y, right, top, place, at);
-    Number(side, u, y, u + 1, top, place, at);
+    NumberPoints(side, u, y, u + 1, top, place, at);
   } else {
     Dissect(side, x, y, right, v, place, at);
     Dissect(side, x, v + 1, right, top, place, at);
-    Number(side, x, v, right, v + 1, place, at);
+    NumberPoints(side, x, v, right, v + 1, place, at);
   }
 }
 
 static int *Dissection(const Matrix *M)
 {
-  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows), side = 0, at = 0;
+  int *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows), side = 0, at = 0;
 
   while (side * side < M->rows) side++;
   Dissect(side, 0, 0, side, side, place, &at);
@@ -319,38 +322,38 @@ static const struct {
   {"grid13_400", Star, NULL, {400, 400, 1, 1, 2}},     /* differences of fourth order in a plane */
   {"fem3_24", Box, NULL, {24, 24, 24, 3}},             /* elasticity: trilinear elements, three displacements a node */
   {"fem2_200", Box, NULL, {200, 200, 1, 2}},           /* the same in a plane */
-  {"grid500_random", Star, Shuffled, {500, 500, 1, 1, 1}}, /* a mesh whose nodes were numbered by no rule */
-  {"grid300_nd", Star, Dissection, {300, 300, 1, 1, 1}},   /* a grid as direct solvers order it */
-  {"grid500x9_nd", Box, Dissection, {500, 500, 1, 1}},     /* the same of nine points */
+  {"grid500_random", Star, ShuffledOrder, {500, 500, 1, 1, 1}}, /* a mesh whose nodes were numbered by no rule */
+  {"grid300_nd", Star, Dissection, {300, 300, 1, 1, 1}},        /* a grid as direct solvers order it */
+  {"grid500x9_nd", Box, Dissection, {500, 500, 1, 1}},          /* the same of nine points */
   {"rgg_random", Geometric, NULL, {100000}}, /* an unstructured mesh, or sensors, in the order in which they came */
-  {"rgg_rcm", Geometric, CuthillMcKee, {100000}},        /* the same in the order of finite element codes */
-  {"ba_100k", Preferential, NULL, {100000, 5}},          /* the web, citations: hubs first */
-  {"ba_100k_rev", Preferential, Backwards, {100000, 5}}, /* hubs last */
-  {"smallworld", SmallWorld, NULL, {100000}},            /* social and power networks: a ring with short cuts */
-  {"arrow_last", Arrow, NULL, {100000, 20, 0}},          /* few global unknowns, bordered systems */
-  {"arrow_first", Arrow, NULL, {100000, 20, 1}},         /* the same, numbered first */
-  {"blocks32", Blocks, NULL, {3000, 32}},                /* block Jacobi, reactions in cells, discontinuous elements */
-  {"blocks100", Blocks, NULL, {300, 100}},               /* the same of many species or of high order */
-  {"circuit", Circuit, NULL, {200000}},                  /* circuits with supply rails */
-  {"kkt", SaddlePoint, NULL, {60000, 40000}},            /* optimization with constraints */
-  {"chain_far", FarChain, NULL, {100000}},               /* a recurrence that also looks far back */
-  {"tree", Tree, NULL, {17}},                            /* river networks, multibody systems, elimination trees */
-  {"steps", Steps, NULL, {100, 2000, 5}},                /* all time steps at once; layers of a network */
+  {"rgg_rcm", Geometric, CuthillMcKee, {100000}},           /* the same in the order of finite element codes */
+  {"ba_100k", Preferential, NULL, {100000, 5}},             /* the web, citations: hubs first */
+  {"ba_100k_rev", Preferential, ReverseOrder, {100000, 5}}, /* hubs last */
+  {"smallworld", SmallWorld, NULL, {100000}},               /* social and power networks: a ring with short cuts */
+  {"arrow_last", Arrow, NULL, {100000, 20, 0}},             /* few global unknowns, bordered systems */
+  {"arrow_first", Arrow, NULL, {100000, 20, 1}},            /* the same, numbered first */
+  {"blocks32", Blocks, NULL, {3000, 32}},       /* block Jacobi, reactions in cells, discontinuous elements */
+  {"blocks100", Blocks, NULL, {300, 100}},      /* the same of many species or of high order */
+  {"circuit", Circuit, NULL, {200000}},         /* circuits with supply rails */
+  {"kkt", SaddlePoint, NULL, {60000, 40000}},   /* optimization with constraints */
+  {"chain_far", FarChain, NULL, {100000}},      /* a recurrence that also looks far back */
+  {"tree", Tree, NULL, {17}},                   /* river networks, multibody systems, elimination trees */
+  {"steps", RandomSteps, NULL, {100, 2000, 5}}, /* all time steps at once; layers of a network */
   {"chain_in_diag",
    SparseChain,
    NULL,
    {1000000, 20000, 40}}, /* a long chain that is hidden among rows of nothing but the diagonal */
-  {"lattice4_20", Star, NULL, {20, 20, 20, 20, 1}},   /* a lattice of four dimensions */
-  {"band_random", ByChance, NULL, {50000, 25, 1000}}, /* within a band, as after some reordering */
-  {"band_wide", ByChance, NULL, {100000, 3, 10000}},  /* the same, wide and nearly empty */
-  {"rand60", ByChance, NULL, {30000, 60, 0}},         /* no structure, many entries */
-  {"band200", FullBand, NULL, {5000, 200}},           /* a full band, as factors with fill have it */
-  {"fem3_50", Box, NULL, {50, 50, 50, 3}},            /* from here on in sizes that fill a GPU, and its caches */
+  {"lattice4_20", Star, NULL, {20, 20, 20, 20, 1}},     /* a lattice of four dimensions */
+  {"band_random", RandomRows, NULL, {50000, 25, 1000}}, /* within a band, as after some reordering */
+  {"band_wide", RandomRows, NULL, {100000, 3, 10000}},  /* the same, wide and nearly empty */
+  {"rand60", RandomRows, NULL, {30000, 60, 0}},         /* no structure, many entries */
+  {"band200", FullBand, NULL, {5000, 200}},             /* a full band, as factors with fill have it */
+  {"fem3_50", Box, NULL, {50, 50, 50, 3}},              /* from here on in sizes that fill a GPU, and its caches */
   {"fem2_700", Box, NULL, {700, 700, 1, 2}},
   {"grid7_200", Star, NULL, {200, 200, 200, 1, 1}}, /* 8 million rows */
   {"grid27_120", Box, NULL, {120, 120, 120, 1}},    /* 44 million entries */
-  {"grid27_80_rand", Box, Shuffled, {80, 80, 80, 1}},
-  {"grid100_random", Star, Shuffled, {100, 100, 100, 1, 1}},
+  {"grid27_80_rand", Box, ShuffledOrder, {80, 80, 80, 1}},
+  {"grid100_random", Star, ShuffledOrder, {100, 100, 100, 1, 1}},
   {"grid1000_nd", Star, Dissection, {1000, 1000, 1, 1, 1}},
   {"rgg_rcm_1m", Geometric, CuthillMcKee, {1000000}},
   {"kkt_1m", SaddlePoint, NULL, {600000, 400000}},
@@ -372,7 +375,7 @@ int FamilyMake(const char *name, Matrix *M)
     return -1;
   }
   rows = families[k].pattern(families[k].of, &e);
-  for (int i = 0; i < rows; i++) Add(&e, i, i, 0);
+  for (int i = 0; i < rows; i++) AddEntry(&e, i, i, 0);
   FromEntries(rows, rows, 0, &e, M);
   if (families[k].order) {
     int *place = families[k].order(M);

@@ -28,7 +28,7 @@ static inline double Milliseconds()
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-static inline void Cuda(cudaError_t e, const char *what)
+static inline void CheckCuda(cudaError_t e, const char *what)
 {
   if (e == cudaSuccess) return;
   fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
@@ -45,19 +45,19 @@ template <class T> struct DeviceArray {
   T     *p = nullptr;
   size_t n;
 
-  explicit DeviceArray(size_t n_) : n(n_) { Cuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
+  explicit DeviceArray(size_t n_) : n(n_) { CheckCuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
   DeviceArray(const T *from, size_t n_) : DeviceArray(n_)
   {
-    Cuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    CheckCuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   DeviceArray(const DeviceArray &) = delete;
   ~DeviceArray() { cudaFree(p); }
-  void Poison(cudaStream_t stream) { Cuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
+  void Poison(cudaStream_t stream) { CheckCuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
   std::vector<T> Fetch(const char *what) const
   {
     std::vector<T> v(n);
 
-    Cuda(cudaMemcpy(v.data(), p, sizeof(T) * n, cudaMemcpyDeviceToHost), what);
+    CheckCuda(cudaMemcpy(v.data(), p, sizeof(T) * n, cudaMemcpyDeviceToHost), what);
     return v;
   }
 };
@@ -81,7 +81,7 @@ template <class R> struct Scalar<std::complex<R>> {
   static bool Finite(std::complex<R> v) { return std::isfinite(v.real()) && std::isfinite(v.imag()); }
 };
 
-template <class T> static std::vector<T> Scalars(const double *from, size_t n)
+template <class T> static std::vector<T> ConvertValues(const double *from, size_t n)
 {
   std::vector<T>     v(n);
   unsigned long long seed = 5;
@@ -212,10 +212,10 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   cudaGraphExec_t     exec;
   double              total = 0;
 
-  Cuda(cudaDeviceSynchronize(), "before solves");
-  Cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
-  Cuda(cudaEventCreate(&start), "cudaEventCreate");
-  Cuda(cudaEventCreate(&end), "cudaEventCreate");
+  CheckCuda(cudaDeviceSynchronize(), "before solves");
+  CheckCuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+  CheckCuda(cudaEventCreate(&start), "cudaEventCreate");
+  CheckCuda(cudaEventCreate(&end), "cudaEventCreate");
   auto failed = [&](TrsvError e) {
     if (e) snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
     return e != TRSV_SUCCESS;
@@ -229,7 +229,7 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
     cudaEventRecord(start, stream);
     const bool bad = run();
     cudaEventRecord(end, stream);
-    Cuda(cudaEventSynchronize(end), "a solve");
+    CheckCuda(cudaEventSynchronize(end), "a solve");
     cudaEventElapsedTime(&ms, start, end);
     list.push_back(ms);
     total += ms;
@@ -256,22 +256,22 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   r.solves = (int)times.size();
 
   /* the same in a graph */
-  Cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  CheckCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   const bool        bad      = plain();
   const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
   if (bad || captured != cudaSuccess) {
     (void)cudaGetLastError();
     if (!bad) snprintf(r.failure, sizeof(r.failure), "cannot be captured in a graph: %s", cudaGetErrorString(captured));
   } else {
-    Cuda(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+    CheckCuda(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
     total = 0;
     for (int n = 0; n < (budget > 0 ? 50 : 3) && (n < 5 || total < budget); n++) {
       (void)once([&] { return cudaGraphLaunch(exec, stream) != cudaSuccess; }, replays);
       if (n < 3) r.same_bits = r.same_bits && same(); /* plans alternate between two halves of a buffer */
     }
     if (budget > 0) r.graph_ms = Median(replays);
-    Cuda(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
-    Cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    CheckCuda(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+    CheckCuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
   }
 
   if (once(plain, times)) {
@@ -297,11 +297,11 @@ template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms,
 
   for (int n = 0; n < (timed ? 3 : 1); n++) {
     if (n) unmake();
-    Cuda(cudaDeviceSynchronize(), "before an analysis");
+    CheckCuda(cudaDeviceSynchronize(), "before an analysis");
     const double    start = Milliseconds();
     const TrsvError e     = make();
 
-    Cuda(cudaDeviceSynchronize(), "an analysis");
+    CheckCuda(cudaDeviceSynchronize(), "an analysis");
     if (e) return e;
     times.push_back(Milliseconds() - start);
     if (times[n] > 500) break;
@@ -318,9 +318,9 @@ static inline double MeasureBandwidth()
   cudaEvent_t  start, end;
   float        ms, best = INFINITY;
 
-  Cuda(cudaMalloc(&a, bytes), "cudaMalloc");
-  Cuda(cudaMalloc(&b, bytes), "cudaMalloc");
-  Cuda(cudaMemset(a, 1, bytes), "cudaMemset");
+  CheckCuda(cudaMalloc(&a, bytes), "cudaMalloc");
+  CheckCuda(cudaMalloc(&b, bytes), "cudaMalloc");
+  CheckCuda(cudaMemset(a, 1, bytes), "cudaMemset");
   cudaEventCreate(&start);
   cudaEventCreate(&end);
   for (int n = 0; n < 10; n++) {

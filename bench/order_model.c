@@ -5,7 +5,7 @@
 #include "solve/model/model.h"
 #include "solve/solve.h"
 
-static TrsvChoice Select(const TrsvStatistics *s, TrsvPrecision precision)
+static TrsvChoice SelectAlgorithm(const TrsvStatistics *s, TrsvPrecision precision)
 {
   static const TrsvAlgorithm row = {0}, chunk = {.traits = TRSV_SCHEDULED};
   const double               rows = fmin(fmin(TrsvModelThread(s, precision), TrsvModelRecompute(s, precision)),
@@ -16,7 +16,7 @@ static TrsvChoice Select(const TrsvStatistics *s, TrsvPrecision precision)
   return c;
 }
 
-#define TrsvSelect(s, memory, precision, selection) Select(s, precision)
+#define TrsvSelect(s, memory, precision, selection) SelectAlgorithm(s, precision)
 #include "ilu/order.c"
 
 typedef struct {

@@ -77,8 +77,8 @@ static PetscErrorCode FactorMatrix(Mat A, Mat strict[2], Vec *pivots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Shell(PC pc, void *context, PetscErrorCode (*set_up)(PC), PetscErrorCode (*apply)(PC, Vec, Vec),
-                            PetscErrorCode (*destroy)(PC))
+static PetscErrorCode MakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),
+                                PetscErrorCode (*apply)(PC, Vec, Vec), PetscErrorCode (*destroy)(PC))
 {
   PetscFunctionBeginUser;
   PetscCall(PCSetType(pc, PCSHELL));
@@ -167,7 +167,7 @@ static PetscErrorCode SweepsCreate(PC pc, int sweeps)
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&s));
   s->sweeps = sweeps;
-  PetscCall(Shell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
+  PetscCall(MakeShell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +205,7 @@ static PetscErrorCode Upload(const void *from, size_t bytes, void *to)
 }
 
 /* Stores a triangle on the GPU; its diagonal is the first entry of a row of U and the last of one of L. */
-static PetscErrorCode Store(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
+static PetscErrorCode StoreTriangle(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
@@ -285,7 +285,7 @@ static PetscErrorCode SlicedEllSetUp(PC pc)
   for (int u = 1; u >= 0; u--) {
     if (!u) PetscCall(VecSet(diagonal, 1)); /* of L, after U has its pivots */
     PetscCall(VecGetArrayRead(diagonal, &d));
-    PetscCall(Store(strict[u], d, (PetscBool)u, &e->t[u]));
+    PetscCall(StoreTriangle(strict[u], d, (PetscBool)u, &e->t[u]));
     PetscCall(VecRestoreArrayRead(diagonal, &d));
     PetscCall(Analyze(e, &e->t[u]));
     PetscCall(MatDestroy(&strict[u]));
@@ -351,7 +351,7 @@ static PetscErrorCode CreateSlicedEll(PC pc)
 
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&e));
-  PetscCall(Shell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
+  PetscCall(MakeShell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

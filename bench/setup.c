@@ -95,7 +95,7 @@ static PetscErrorCode CreateMatrix(PetscBool host, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
+static PetscErrorCode CreateKSP(Mat A, int way, KSP *ksp)
 {
   PC        pc;
   PetscBool set, symmetric;
@@ -122,7 +122,7 @@ static PetscErrorCode SetUpFirst(Mat A, int way, KSP *ksp, double *ms, double ph
   double start, end, before[PHASES];
 
   PetscFunctionBeginUser;
-  PetscCall(Ksp(A, way, ksp));
+  PetscCall(CreateKSP(A, way, ksp));
   PetscCall(ReadPhases(before));
   PetscCall(SystemNow(&start));
   PetscCall(KSPSetUp(*ksp));
@@ -225,7 +225,7 @@ static PetscErrorCode ExpectedDestroy(Expected *e)
 }
 
 /* Applies to poisoned memory: the ms of each, and the error of the last. */
-static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
+static PetscErrorCode TimeApplies(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
 {
   double    start, end;
   PetscReal off, all;
@@ -258,10 +258,10 @@ static PetscErrorCode MeasureApplies(KSP ksp, Mat A, int way, const Expected *e,
   PetscCall(VecDuplicate(b, &expected));
   PetscCall(VecCopy(e->b, b));
   PetscCall(VecCopy(e->x[ways[way].apply], expected));
-  PetscCall(Round(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many a round needs */
+  PetscCall(TimeApplies(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many a round needs */
   applies = 1 + (int)PetscMin(a_round / ms, 1e4);
   for (int i = 0; i < REPEAT; i++) {
-    PetscCall(Round(pc, b, x, expected, applies, &ms, &r->error));
+    PetscCall(TimeApplies(pc, b, x, expected, applies, &ms, &r->error));
     times[i] = ms;
   }
   PetscCall(PetscSortReal(REPEAT, times));

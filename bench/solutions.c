@@ -122,8 +122,8 @@ static PetscErrorCode Describe(KSP ksp, Result *r)
 }
 
 /* One run. describe: r gets the residual and the view of the factor, too. */
-static PetscErrorCode Run(Mat A, Vec b, Vec x, const Problem *problem, int way, const Request *request,
-                          PetscBool describe, Result *r)
+static PetscErrorCode RunSolve(Mat A, Vec b, Vec x, const Problem *problem, int way, const Request *request,
+                               PetscBool describe, Result *r)
 {
   KSP    ksp;
   PC     pc;
@@ -192,7 +192,7 @@ static PetscErrorCode RunWay(Mat A, const Problem *problem, int way, const Reque
   if (!first) *r = w->result;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(Run(A, b, x, problem, way, request, first, r));
+  PetscCall(RunSolve(A, b, x, problem, way, request, first, r));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   if (first) r->cold = r->setup + r->solve;

@@ -68,12 +68,6 @@ static void second()
   leaving(true);
 }
 
-static void fault(const char *what)
-{
-  fprintf(stderr, "simt: ERROR: %s\n", what);
-  abort();
-}
-
 void launched()
 {
   if (in_second != (TrsvCurrentStream() != nullptr)) fault("a launch in the default stream of the other coroutine");

@@ -1,6 +1,6 @@
 #include "entry_list.h"
 
-void AddEntry(Entries *e, int row, int column)
+void AppendEntry(Entries *e, int row, int column)
 {
   if (e->count == e->room) {
     e->room   = 2 * e->room + 16;
@@ -12,7 +12,7 @@ void AddEntry(Entries *e, int row, int column)
 }
 
 /* A row has its entries in the order in which they were added. */
-void MakeRows(const Entries *e, int **offsets, int **columns)
+void MakeRowsOfEntries(const Entries *e, int **offsets, int **columns)
 {
   *offsets = calloc((size_t)e->rows + 2, sizeof(int));
   *columns = malloc(sizeof(int) * ((size_t)e->count + 1));

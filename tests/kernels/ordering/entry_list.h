@@ -12,8 +12,8 @@ typedef struct {
   int *row, *column;
 } Entries;
 
-void AddEntry(Entries *, int row, int column);
-void MakeRows(const Entries *, int **offsets, int **columns); /* the caller frees both; duplicates stay */
+void AppendEntry(Entries *, int row, int column);
+void MakeRowsOfEntries(const Entries *, int **offsets, int **columns); /* the caller frees both; duplicates stay */
 void FreeEntries(Entries *);
 
 #endif

@@ -24,7 +24,7 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
   for (int i = 0; i < n; i++) {
     const int x = i % side[0], y = i / side[0] % side[1], z = i / side[0] / side[1];
 
-    if (kind == PERIODIC && x == side[0] - 1) AddEntry(&e, name[i], name[i - x]);
+    if (kind == PERIODIC && x == side[0] - 1) AppendEntry(&e, name[i], name[i - x]);
     for (int d = 0; d < 125; d++) {
       const int dx = d % 5 - 2, dy = d / 5 % 5 - 2, dz = d / 25 - 2, steps = abs(dx) + abs(dy) + abs(dz);
 
@@ -35,12 +35,12 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
         continue;
       if (x + dx < 0 || x + dx >= side[0] || y + dy < 0 || y + dy >= side[1] || z + dz < 0 || z + dz >= side[2])
         continue;
-      AddEntry(&e, name[i], name[i + dx + side[0] * (dy + side[1] * dz)]);
+      AppendEntry(&e, name[i], name[i + dx + side[0] * (dy + side[1] * dz)]);
     }
-    if (kind == PERIODIC && !x) AddEntry(&e, name[i], name[i + side[0] - 1]);
-    if (kind == SHORTCUT && i == n / 2 + 1) AddEntry(&e, name[i], name[n - 1]);
+    if (kind == PERIODIC && !x) AppendEntry(&e, name[i], name[i + side[0] - 1]);
+    if (kind == SHORTCUT && i == n / 2 + 1) AppendEntry(&e, name[i], name[n - 1]);
   }
-  MakeRows(&e, offsets, columns);
+  MakeRowsOfEntries(&e, offsets, columns);
   FreeEntries(&e);
   free(name);
 }

@@ -24,10 +24,10 @@ static void Check(const Entries *e)
   int          *offsets, *columns, *backwards, *same;
   double       *values = malloc(sizeof(double) * ((size_t)e->count + 1));
 
-  MakeRows(e, &offsets, &columns);
+  MakeRowsOfEntries(e, &offsets, &columns);
   Values(e->count, (uint64_t)e->count, values);
-  for (int k = e->count - 1; k >= 0; k--) AddEntry(&reversed, e->row[k], e->column[k]);
-  MakeRows(&reversed, &same, &backwards);
+  for (int k = e->count - 1; k >= 0; k--) AppendEntry(&reversed, e->row[k], e->column[k]);
+  MakeRowsOfEntries(&reversed, &same, &backwards);
   CheckOrdering(e->rows, offsets, columns, NULL, NULL);
   CheckOrdering(e->rows, offsets, columns, values, NULL);
   if (!TrsvOrderMulticolor(e->rows, offsets, columns, NULL, TRSV_HOST, &one) && !one->grid[0] &&
@@ -73,28 +73,28 @@ static void Shapes(void)
 
       if ((shape == 10 && n > 40) || (shape == 14 && n > 150)) continue;
       for (int i = 0; i < n; i++) {
-        if (shape && shape != 9 && shape < 14) AddEntry(&e, i, i);
+        if (shape && shape != 9 && shape < 14) AppendEntry(&e, i, i);
         for (int k = 0; k < 7 && shape == 15; k++)
-          AddEntry(&e, i,
-                   (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) %
-                     n); /* 1 and 2, 3 and 4, ... */
+          AppendEntry(&e, i,
+                      (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) %
+                        n); /* 1 and 2, 3 and 4, ... */
         for (int k = 0; k < 3; k++) {
           const int j = RandomBelow(&r, n);
 
-          if (shape == 2 || shape == 12 || (shape == 9 && i % 3)) AddEntry(&e, i, j);
-          if (shape == 12) AddEntry(&e, i, j);
-          if (shape == 3) AddEntry(&e, i, j), AddEntry(&e, j, i);
-          if (shape == 4 && j > i) AddEntry(&e, i, j);
-          if (shape == 8 && (i < n / 2) == (j < n / 2)) AddEntry(&e, i, j);
+          if (shape == 2 || shape == 12 || (shape == 9 && i % 3)) AppendEntry(&e, i, j);
+          if (shape == 12) AppendEntry(&e, i, j);
+          if (shape == 3) AppendEntry(&e, i, j), AppendEntry(&e, j, i);
+          if (shape == 4 && j > i) AppendEntry(&e, i, j);
+          if (shape == 8 && (i < n / 2) == (j < n / 2)) AppendEntry(&e, i, j);
         }
-        if (shape == 5 && i != n / 2) AddEntry(&e, n / 2, i);
-        if (shape == 6 && i != n / 2) AddEntry(&e, i, n / 2);
-        if (shape == 7 && i) AddEntry(&e, 0, i), AddEntry(&e, i, 0);
+        if (shape == 5 && i != n / 2) AppendEntry(&e, n / 2, i);
+        if (shape == 6 && i != n / 2) AppendEntry(&e, i, n / 2);
+        if (shape == 7 && i) AppendEntry(&e, 0, i), AppendEntry(&e, i, 0);
         if (shape == 10)
-          for (int j = 0; j < n; j++) AddEntry(&e, i, j);
+          for (int j = 0; j < n; j++) AppendEntry(&e, i, j);
         for (int j = 0; j < n; j++)
-          if ((shape == 13 && j < i && i - j < 40) || (shape == 14 && i != j)) AddEntry(&e, i, j);
-        if (shape == 11) AddEntry(&e, i, (i + 1) % n), AddEntry(&e, i, (i + n - 1) % n);
+          if ((shape == 13 && j < i && i - j < 40) || (shape == 14 && i != j)) AppendEntry(&e, i, j);
+        if (shape == 11) AppendEntry(&e, i, (i + 1) % n), AppendEntry(&e, i, (i + n - 1) % n);
       }
       Check(&e);
       FreeEntries(&e);
@@ -112,8 +112,8 @@ static void Hubs(void)
 
   Begin("multicolor: dense rows");
   for (int h = 0; h < hubs; h++)
-    for (int i = hubs; i < n; i++) AddEntry(&e, h, i);
-  MakeRows(&e, &offsets, &columns);
+    for (int i = hubs; i < n; i++) AppendEntry(&e, h, i);
+  MakeRowsOfEntries(&e, &offsets, &columns);
   CheckOrdering(n, offsets, columns, NULL, NULL);
   free(offsets);
   free(columns);
@@ -210,12 +210,12 @@ static void Schedules(void)
 
     Begin("multicolor: schedule %u", k);
     for (int i = 0; i < n; i++) {
-      AddEntry(&e, i, i);
-      if (i && i % 50) AddEntry(&e, i, i - 1);
-      for (int d = 0; d < 3; d++) AddEntry(&e, i, RandomBelow(&r, n));
-      for (int j = 0; j < i && i % 97 == 0; j += 2) AddEntry(&e, i, j);
+      AppendEntry(&e, i, i);
+      if (i && i % 50) AppendEntry(&e, i, i - 1);
+      for (int d = 0; d < 3; d++) AppendEntry(&e, i, RandomBelow(&r, n));
+      for (int j = 0; j < i && i % 97 == 0; j += 2) AppendEntry(&e, i, j);
     }
-    MakeRows(&e, &offsets, &columns);
+    MakeRowsOfEntries(&e, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)e.count);
     Values(e.count, k, values);
     SimtSchedule(k);
