@@ -4,7 +4,7 @@
 */
 #include "check.h"
 
-static void Naive(const TrsvMatrix *A)
+static void CheckAgainstNaive(const TrsvMatrix *A)
 {
   const int rows = A->rows, lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   int      *level = calloc((size_t)rows + 1, sizeof(int)), *place = malloc(sizeof(int) * ((size_t)rows + 1)),
@@ -14,7 +14,7 @@ static void Naive(const TrsvMatrix *A)
   TrsvAnalysis *a;
 
   if (!ExpectError(TrsvAnalyze(A, &a), TRSV_SUCCESS, "TrsvAnalyze")) goto done;
-  for (int changed = 1; changed;) { /* until nothing rises any more */
+  for (int changed = 1; changed;) { /* until no level changes */
     changed = 0;
     for (int r = 0; r < rows; r++) {
       const int i = lower ? r : rows - 1 - r;
@@ -58,7 +58,8 @@ static void Naive(const TrsvMatrix *A)
     Expect(a->statistics.bandwidth == bandwidth && fabs(a->statistics.row_bandwidth - profile / rows) < 1e-9 * rows,
            "bandwidth %d, of a row %g, not %d and %g", a->statistics.bandwidth, a->statistics.row_bandwidth, bandwidth,
            profile / rows);
-    for (int l = 0; l < levels; l++) { /* the first and the last of a set but for a tenth at either end, by counting */
+    for (int l = 0; l < levels;
+         l++) { /* the first and the last row of each level set, without a tenth at either end, by counting */
       int first = -1, last = -1;
 
       for (int i = 0, before = 0; i < rows; i++) {
@@ -74,7 +75,7 @@ static void Naive(const TrsvMatrix *A)
     Expect(fabs(a->statistics.mean_offset - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g",
            a->statistics.mean_offset, off ? distance / off : 0);
   }
-  /* a permutation, by level sets, rising within a set: so every row follows all it depends on */
+  /* a permutation by level sets, ascending in each: every row follows the rows on which it depends */
   for (int i = 0; i < rows; i++) place[i] = -1;
   Expect(a->levels[0] == 0 && a->levels[levels] == rows, "the level sets end at %d, not %d", a->levels[levels], rows);
   for (int l = 0; l < levels; l++)
@@ -106,16 +107,15 @@ static void TestLevels(void)
         Triangle T = MakeTriangle((Shape)shape, sizes[size], (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1),
                                   TRSV_DOUBLE, (unsigned)size);
 
-        if (shape != DENSE || sizes[size] < 200) Naive(&T.view);
+        if (shape != DENSE || sizes[size] < 200) CheckAgainstNaive(&T.view);
         FreeTriangle(&T);
       }
     End();
   }
 }
 
-/* A lower triangle of that many rows in equal level sets, with rows of at most that many entries, as near the means as
- * may be. */
-static double Granularity(int levels, double per_level, double per_row)
+/* The granularity of a lower triangle of equal level sets, whose rows have about so many entries. */
+static double MeasureGranularity(int levels, double per_level, double per_row)
 {
   const int     width = (int)lround(per_level), rows = levels * width;
   int          *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns, n = 0;
@@ -127,13 +127,14 @@ static double Granularity(int levels, double per_level, double per_row)
   for (int i = 0; i < rows; i++) {
     const int l = i / width;
 
-    wanted += per_row * levels / (levels - 1.) - 1. / (levels - 1); /* the first set has but its diagonal */
+    wanted +=
+      per_row * levels / (levels - 1.) - 1. / (levels - 1); /* rows of the first level set have a diagonal only */
     if (!l) wanted = 0;
     columns[n] = i;
     if (l) {
       const int off = (int)wanted - 1;
 
-      for (int k = off > 0 ? off : 1; k > 0; k--) columns[n++] = l * width - k; /* of the set before */
+      for (int k = off > 0 ? off : 1; k > 0; k--) columns[n++] = l * width - k; /* of the level set before */
       columns[n] = i;
       wanted -= (int)wanted;
     }
@@ -169,14 +170,15 @@ static void TestGranularity(void)
     double g;
 
     Begin("parallel granularity as published for %s", published[i].name);
-    g = Granularity(8, published[i].per_level, published[i].per_row);
+    g = MeasureGranularity(8, published[i].per_level, published[i].per_row);
     Expect(fabs(g - published[i].granularity) <= 0.00501, "%.4f, not %.2f", g, published[i].granularity);
     End();
   }
 }
 
-/* A lower triangle whose rows depend on the one before and, all of them, on the first `hubs`. */
-static double SharedOf(int rows, int hubs)
+/* The fraction of dependencies on few rows of a lower triangle whose rows depend on the row before and on the first
+   `hubs` rows. */
+static double MeasureHubFraction(int rows, int hubs)
 {
   int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)),
       *columns = malloc(sizeof(int) * (size_t)rows * (size_t)(hubs + 2)), n = 0;
@@ -199,9 +201,9 @@ static double SharedOf(int rows, int hubs)
   return shared;
 }
 
-/* Of all dependencies those on a row beyond its first 120, exactly where all entries are in the sample, and nearly
- * else. */
-static void TestShared(void)
+/* The fraction of dependencies on rows with more than 120 dependents: exact if the sample has all entries, approximate
+   otherwise. */
+static void TestHubFraction(void)
 {
   static const struct {
     int    rows, hubs;
@@ -217,7 +219,7 @@ static void TestShared(void)
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
     Begin("dependencies on the same rows: %d of %d", cases[c].hubs, cases[c].rows);
-    const double shared = SharedOf(cases[c].rows, cases[c].hubs);
+    const double shared = MeasureHubFraction(cases[c].rows, cases[c].hubs);
     Expect(shared >= cases[c].least && shared <= cases[c].most, "%.17g, not %g to %g", shared, cases[c].least,
            cases[c].most);
     End();
@@ -228,5 +230,5 @@ void TestStatistics(void)
 {
   TestLevels();
   TestGranularity();
-  TestShared();
+  TestHubFraction();
 }

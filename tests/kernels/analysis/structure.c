@@ -5,8 +5,8 @@
 #include <limits.h>
 #include "check.h"
 
-/* A device matrix whose offsets fall and then say more than its arrays have: nothing behind them is read. */
-static void TestShort(void)
+/* A device matrix whose offsets fall and whose last offset is beyond its arrays: nothing beyond the arrays is read. */
+static void TestFallingOffsets(void)
 {
   static const int offsets[] = {0, 1, 2, 1, 100}, columns[] = {0, 0, 0};
   TrsvMatrix       D = {4, NULL, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_DEVICE, NULL};
@@ -25,8 +25,8 @@ static void TestShort(void)
   End();
 }
 
-static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle,
-                TrsvDiagonal diagonal, const char *row)
+static void CheckRefused(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle,
+                         TrsvDiagonal diagonal, const char *row)
 {
   const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST, NULL};
   TrsvAnalysis    *analysis = (TrsvAnalysis *)&A;
@@ -43,7 +43,7 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
   Expect(!analysis, "an analysis in spite of the error");
   ExpectError(TrsvTranspose(&A, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose");
   Expect(!made, "a transpose in spite of the error");
-  if (offsets[rows] >= 0) { /* the same, in the same words, where the matrix is on the device */
+  if (offsets[rows] >= 0) { /* the same error and message for a matrix on the device */
     TrsvMatrix D = ToDevice(&A);
     char       said[512];
 
@@ -69,35 +69,35 @@ static void TestFaults(void)
   const TrsvTriangle L = TRSV_LOWER, U = TRSV_UPPER;
   const TrsvDiagonal UNIT = TRSV_DIAGONAL_UNIT, STORED = TRSV_DIAGONAL_STORED;
 
-  Bad("columns not sorted", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 1, 0, 2}, L, STORED, "row 2");
-  Bad("column twice", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 0, 0, 2}, L, STORED, "row 2");
-  Bad("diagonal twice", 2, (int[]){0, 1, 3}, (int[]){0, 1, 1}, L, STORED, "row 1");
-  Bad("column negative", 2, (int[]){0, 1, 3}, (int[]){0, -1, 1}, L, STORED, "row 1");
-  Bad("column too large", 2, (int[]){0, 2, 3}, (int[]){0, 2, 1}, U, STORED, "row 0");
-  Bad("column far too large", 2, (int[]){0, 2, 3}, (int[]){0, 2000000000, 1}, U, STORED, "row 0");
-  Bad("upper entry in a lower triangle", 2, (int[]){0, 2, 3}, (int[]){0, 1, 1}, L, STORED, "row 0");
-  Bad("lower entry in an upper triangle", 2, (int[]){0, 1, 3}, (int[]){0, 0, 1}, U, STORED, "row 1");
-  Bad("diagonal missing, lower", 2, (int[]){0, 1, 2}, (int[]){0, 0}, L, STORED, "row 1");
-  Bad("diagonal missing, upper", 2, (int[]){0, 1, 2}, (int[]){1, 1}, U, STORED, "row 0");
-  Bad("row empty", 2, (int[]){0, 0, 1}, (int[]){1}, L, STORED, "row 0");
-  Bad("diagonal stored in a unit triangle", 2, (int[]){0, 0, 1}, (int[]){1}, L, UNIT, "row 1");
-  Bad("offsets fall", 3, (int[]){0, 2, 1, 3}, (int[]){0, 0, 1}, L, UNIT, "row ");
-  Bad("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
-  Bad("offsets beyond the last", 2, (int[]){0, 7, 2}, (int[]){0, 1}, L, STORED, "row 0");
-  Bad("offsets beyond the last behind a good row", 3, (int[]){0, 1, 9, 2}, (int[]){0, 1}, L, STORED,
-      "row 1: its offsets, 1 and 9, are beyond the last one, 2");
-  Bad("an offset of -1", 2, (int[]){0, -1, 2}, (int[]){0, 1}, U, STORED, "row 0: offsets fall from 0 to -1");
-  Bad("the least offset there is", 2, (int[]){0, INT_MIN, 2}, (int[]){0, 1}, L, STORED, "row 0: offsets fall");
-  Bad("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1: column");
-  Bad("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED, "row 0: column");
-  Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
-  Bad("sound rows, offsets from 2 on", 3, (int[]){2, 3, 4, 6}, (int[]){9, 9, 0, 1, 1, 2}, L, STORED,
-      "offsets start at 2");
-  Bad("offsets start beyond the last", 2, (int[]){7, 1, 2}, (int[]){0, 1}, L, STORED, "offsets start at 7");
-  Bad("offsets start far below 0", 3, (int[]){-100000000, 0, 1, 2}, (int[]){0, 0}, L, UNIT,
-      "offsets start at -100000000");
+  CheckRefused("columns not sorted", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 1, 0, 2}, L, STORED, "row 2");
+  CheckRefused("column twice", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 0, 0, 2}, L, STORED, "row 2");
+  CheckRefused("diagonal twice", 2, (int[]){0, 1, 3}, (int[]){0, 1, 1}, L, STORED, "row 1");
+  CheckRefused("column negative", 2, (int[]){0, 1, 3}, (int[]){0, -1, 1}, L, STORED, "row 1");
+  CheckRefused("column too large", 2, (int[]){0, 2, 3}, (int[]){0, 2, 1}, U, STORED, "row 0");
+  CheckRefused("column far too large", 2, (int[]){0, 2, 3}, (int[]){0, 2000000000, 1}, U, STORED, "row 0");
+  CheckRefused("upper entry in a lower triangle", 2, (int[]){0, 2, 3}, (int[]){0, 1, 1}, L, STORED, "row 0");
+  CheckRefused("lower entry in an upper triangle", 2, (int[]){0, 1, 3}, (int[]){0, 0, 1}, U, STORED, "row 1");
+  CheckRefused("diagonal missing, lower", 2, (int[]){0, 1, 2}, (int[]){0, 0}, L, STORED, "row 1");
+  CheckRefused("diagonal missing, upper", 2, (int[]){0, 1, 2}, (int[]){1, 1}, U, STORED, "row 0");
+  CheckRefused("row empty", 2, (int[]){0, 0, 1}, (int[]){1}, L, STORED, "row 0");
+  CheckRefused("diagonal stored in a unit triangle", 2, (int[]){0, 0, 1}, (int[]){1}, L, UNIT, "row 1");
+  CheckRefused("offsets fall", 3, (int[]){0, 2, 1, 3}, (int[]){0, 0, 1}, L, UNIT, "row ");
+  CheckRefused("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
+  CheckRefused("offsets beyond the last", 2, (int[]){0, 7, 2}, (int[]){0, 1}, L, STORED, "row 0");
+  CheckRefused("offsets beyond the last behind a good row", 3, (int[]){0, 1, 9, 2}, (int[]){0, 1}, L, STORED,
+               "row 1: its offsets, 1 and 9, are beyond the last one, 2");
+  CheckRefused("an offset of -1", 2, (int[]){0, -1, 2}, (int[]){0, 1}, U, STORED, "row 0: offsets fall from 0 to -1");
+  CheckRefused("the least offset there is", 2, (int[]){0, INT_MIN, 2}, (int[]){0, 1}, L, STORED, "row 0: offsets fall");
+  CheckRefused("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1: column");
+  CheckRefused("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED, "row 0: column");
+  CheckRefused("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
+  CheckRefused("sound rows, offsets from 2 on", 3, (int[]){2, 3, 4, 6}, (int[]){9, 9, 0, 1, 1, 2}, L, STORED,
+               "offsets start at 2");
+  CheckRefused("offsets start beyond the last", 2, (int[]){7, 1, 2}, (int[]){0, 1}, L, STORED, "offsets start at 7");
+  CheckRefused("offsets start far below 0", 3, (int[]){-100000000, 0, 1, 2}, (int[]){0, 0}, L, UNIT,
+               "offsets start at -100000000");
 
-  for (int n = 0; n < 4; n++) { /* two wrong rows in different blocks of the device: the first is told */
+  for (int n = 0; n < 4; n++) { /* two wrong rows in different blocks of the device: the message names the first */
     int *const offsets = malloc(sizeof(int) * 1001), *const columns = malloc(sizeof(int) * 1000);
     char row[16];
 
@@ -108,7 +108,7 @@ static void TestFaults(void)
     columns[990]           = 1000000;
     if (n == 3) offsets[700] = 690;
     (void)snprintf(row, sizeof(row), "row %d:", n == 3 ? 698 : 300 + 200 * n);
-    Bad("several wrong rows", 1000, offsets, columns, n & 1 ? U : L, STORED, n == 3 ? "row 699" : row);
+    CheckRefused("several wrong rows", 1000, offsets, columns, n & 1 ? U : L, STORED, n == 3 ? "row 699" : row);
     free(offsets);
     free(columns);
   }
@@ -124,8 +124,8 @@ static void TestFaults(void)
   End();
 }
 
-/* Offsets from 0 on, none of them falling or beyond the last, and columns that rise on their side, the diagonal being
- * where the view says. */
+/* Do offsets start at 0 and never fall or exceed the last, and do columns ascend on their side, with the diagonal as
+   the view states? */
 static int IsSound(const TrsvMatrix *A)
 {
   const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, stored = A->offsets[A->rows];
@@ -143,8 +143,8 @@ static int IsSound(const TrsvMatrix *A)
   return sound;
 }
 
-/* Small triangles, with up to two numbers of them replaced: what is told is right, and the same, in the same words, by
- * the host and the device. */
+/* Small triangles in which up to two numbers are replaced: host and device give the same correct outcome and the same
+   message. */
 static void TestRandomFaults(void)
 {
   enum { ROWS = 9 };
@@ -196,7 +196,7 @@ static void TestRandomFaults(void)
 
 void TestStructure(void)
 {
-  TestShort();
+  TestFallingOffsets();
   TestFaults();
   TestRandomFaults();
 }

@@ -5,7 +5,7 @@
 */
 #include "square.h"
 
-static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
+static void CheckShapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
 {
   static const int sizes[] = {1, 2, 33, 70};
 
@@ -36,8 +36,8 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
   }
 }
 
-/* Zeros, or too little, on some diagonals */
-static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
+/* Zeros or small numbers on some diagonals */
+static void CheckShifts(TrsvFactorKind kind, TrsvPrecision precision)
 {
   static const Shape       shapes[] = {RANDOM, DENSE, BAND, ARROW, GRID_2D};
   static const char *const names[]  = {"none", "nonzero", "positive_definite", "inblocks"};
@@ -63,8 +63,7 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
           Random      r     = (unsigned)i + 3;
 
           for (int i = 0; i < A.rows && spoil; i++)
-            for (int k = A.offsets[i]; k < A.offsets[i + 1];
-                 k++) /* the first row's is sure to be the pivot, and exact */
+            for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) /* the first row's diagonal is exactly the pivot */
               if (A.columns[k] == i && (i == (spoil == 1 ? 0 : 20) || RandomBelow(&r, 9) == 0))
                 Set(A.values, precision, k, spoil == 1 ? 0 : 0.02 * Get(A.values, precision, k));
           for (int k = A.offsets[order ? order[0] : 0]; order && spoil == 1 && k < A.offsets[order[0] + 1]; k++)
@@ -78,7 +77,7 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
     }
 }
 
-static void Numbers(void)
+static void CheckBadNumbers(void)
 {
   for (int kind = 0; kind < 2; kind++) {
     Square      A;
@@ -105,8 +104,8 @@ static void Numbers(void)
   }
 }
 
-/* A store that never arrives: the wait ends, and is told. */
-static void Lost(void)
+/* A lost store: the wait ends with an error. */
+static void CheckLostStore(void)
 {
   int told = 0;
 
@@ -131,8 +130,8 @@ static void Lost(void)
   End();
 }
 
-/* Any call of the device fails: an error, nothing left behind, and it works the next time. */
-static void Fails(void)
+/* Any call of the device fails: an error, no lost memory, and the next call succeeds. */
+static void CheckFailures(void)
 {
   for (int kind = 0; kind < 2; kind++) {
     Square A;
@@ -188,14 +187,14 @@ void TestFactor(void)
   TestFactorRefused();
   for (int kind = 0; kind < 2; kind++) {
     for (int lanes = 0; lanes <= 32; lanes = lanes ? (Reduced() ? 8 : 2) * lanes : 4)
-      Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
-    Shifts((TrsvFactorKind)kind, TRSV_DOUBLE);
+      CheckShapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
+    CheckShifts((TrsvFactorKind)kind, TRSV_DOUBLE);
   }
-  if (!Reduced()) Shifts(TRSV_ILU, TRSV_FLOAT);
-  if (Mine()) Numbers();
+  if (!Reduced()) CheckShifts(TRSV_ILU, TRSV_FLOAT);
+  if (Mine()) CheckBadNumbers();
   TestFactorLong();
   TestFactorPlan();
   TestFactorPair();
-  if (Mine()) Lost();
-  if (Mine()) Fails();
+  if (Mine()) CheckLostStore();
+  if (Mine()) CheckFailures();
 }

@@ -5,9 +5,9 @@
 #include "solve/chunk/chunk.h"
 #include "square.h"
 
-/* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted.
- */
-static void Analyzed(void)
+/* A factorization has the analysis of L, and a pair uses it; its memory can be released before and after. Memory in use
+   is counted. */
+static void CheckAnalyses(void)
 {
   const size_t before = TrsvDeviceHeld();
 
@@ -36,7 +36,7 @@ static void Analyzed(void)
       Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) &&
                !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)),
              "another analysis than TrsvAnalyze's");
-      /* it is what a pair believes: told by a number that nothing is laid out by */
+      /* a pair uses this analysis: shown by a number that no layout depends on */
       wrong                        = *L.analysis;
       wrong.statistics.granularity = 90;
       L.analysis                   = &wrong;
@@ -59,8 +59,8 @@ static void Analyzed(void)
   End();
 }
 
-/* The analysis stays where its order will be needed. */
-static void Trimmed(void)
+/* The analysis is kept if its order will be needed. */
+static void CheckReleasedWorkspace(void)
 {
   Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
   TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
@@ -90,17 +90,18 @@ static void *SolvePair(TrsvPair *pair, const void *b)
   return x;
 }
 
-/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it.
- */
-static void Given(TrsvFactorKind kind)
+/* Values that only a plan has: the same solutions; the factorization gets the same values back, but not from a plan
+   without them. */
+static void CheckValuesInPlan(TrsvFactorKind kind)
 {
-  const TrsvAlgorithm *const chunk = FindTested("chunk");
-  Square                     A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
-  TrsvFactor *f[2]    = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
-  TrsvPair   *pair[3] = {NULL, NULL, NULL};
-  TrsvMatrix  L, U;
-  TrsvOutcome o;
-  const void *l[2], *u[2];
+  const TrsvAlgorithm *const chunk   = FindTested("chunk");
+  Square                     A       = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
+  TrsvFactor                *f[2]    = {MakeFactor(&A, NULL, kind, 0),
+                                        MakeFactor(&A, NULL, kind, 0)}; /* the second keeps its workspace */
+  TrsvPair                  *pair[3] = {NULL, NULL, NULL};
+  TrsvMatrix                 L, U;
+  TrsvOutcome                o;
+  const void                *l[2], *u[2];
 
   Begin("factor %s by a plan: values that the plan alone has", kind == TRSV_ICC ? "icc" : "ilu");
   for (int i = 0; f[0] && f[1] && i < 2; i++) {
@@ -161,8 +162,8 @@ static void Given(TrsvFactorKind kind)
   End();
 }
 
-/* The vector that one launch for L and U hands values over in is the factorization's as well. */
-static void Borrowed(TrsvFactorKind kind)
+/* The factorization also uses the vector through which one launch for L and U passes values. */
+static void CheckSharedVector(TrsvFactorKind kind)
 {
   const TrsvAlgorithm *const thread = FindTested("thread");
   Square                     A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
@@ -204,9 +205,9 @@ static void Borrowed(TrsvFactorKind kind)
 void TestFactorPair(void)
 {
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Given((TrsvFactorKind)kind);
+    if (Mine()) CheckValuesInPlan((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Borrowed((TrsvFactorKind)kind);
-  if (Mine()) Analyzed();
-  if (Mine()) Trimmed();
+    if (Mine()) CheckSharedVector((TrsvFactorKind)kind);
+  if (Mine()) CheckAnalyses();
+  if (Mine()) CheckReleasedWorkspace();
 }

@@ -1,6 +1,6 @@
 /*
-   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where
-   it does not, the launch that does without has the same outcome.
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): if the plan finds them, nothing else is made for
+   them; if it cannot, the launch without a plan has the same outcome.
 */
 #include "solve/chunk/chunk.h"
 #include "square.h"
@@ -14,17 +14,17 @@ static const TrsvChunkSettings forced[] = {
 
 enum { FORCED = sizeof(forced) / sizeof(forced[0]) };
 
-/* x of L x = b by a plan that has been given L's values */
-static void Solve(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
+/* Sets L's values and solves L x = b. */
+static void SolveByPlan(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
 {
   memset(x, 0xa5, TrsvValueSize(precision) * (size_t)rows);
   ExpectError(TrsvPlanSetValues(plan, l, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
   ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
 }
 
-/* A without every third entry off the diagonal: an unsymmetric pattern, where a row depends on another that has nothing
- * for it */
-static Square Thinned(const Square *A)
+/* A without every third entry off the diagonal: an unsymmetric pattern, in which a row may depend on another that has
+   no entry for it */
+static Square RemoveEntries(const Square *A)
 {
   Square B = NewSquare(A->rows, A->nnz, A->precision);
   int    n = 0;
@@ -42,15 +42,15 @@ static Square Thinned(const Square *A)
   return B;
 }
 
-/* Values are right, by the plan, and it solves afterwards as one that has found no pivots does. */
-static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
+/* The values by the plan are right, and the plan then solves as one that has found no pivots. */
+static void CheckFound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
 {
   Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
         thin ? "unsymmetric " : "", ShapeName[shape]);
   for (int s = shape == CHAIN ? 0 : -1; s < (int)FORCED;
-       s++) { /* of its own, a chain has narrow steps, for which there is no such launch */
+       s++) { /* a chain's own settings have narrow steps, for which there is no such launch */
     Square whole       = MakeSquare(shape, 700, kind == TRSV_ICC || s % 2, precision, 11),
-           A           = thin ? Thinned(&whole) : Permuted(&whole, NULL);
+           A           = thin ? RemoveEntries(&whole) : Permuted(&whole, NULL);
     int        *order  = s == 1 ? MakeOrder(A.rows, 3) : NULL;
     TrsvFactor *f      = MakeFactor(&A, order, kind, 0);
     const int   pivots = f && f->pivots;
@@ -78,7 +78,8 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     for (int i = 0; i < 2; i++) {
       x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
-      Solve(i ? other : plan, l, A.rows, precision, u, x[i]); /* U has as many values as there are rows, and more */
+      SolveByPlan(i ? other : plan, l, A.rows, precision, u,
+                  x[i]); /* u serves as b: it has at least as many values as there are rows */
     }
     Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)A.rows),
            "the plan solves otherwise than one that has found no pivots");
@@ -92,9 +93,9 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
   End();
 }
 
-/* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's
-   are made of the reciprocals of the very pivots that U has. */
-static void Canceled(TrsvFactorKind kind)
+/* Pivots that are small by cancellation: L U still equals A up to rounding of the terms, entry by entry, because L is
+   computed from the reciprocals of the pivots in U. */
+static void CheckSmallPivots(TrsvFactorKind kind)
 {
   const TrsvPivots p = {TRSV_SHIFT_NONE, 0, 0};
   Square           A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 7);
@@ -149,16 +150,16 @@ static void Canceled(TrsvFactorKind kind)
   End();
 }
 
-/* What a plan cannot do is found out, and done without. */
-static void Unsound(TrsvFactorKind kind)
+/* Matrices whose pivots a plan cannot find: this is detected, and the launch without a plan finds them. */
+static void CheckNotFound(TrsvFactorKind kind)
 {
   static const struct {
     const char *what;
-    int         exponent; /* of two, by which the matrix is multiplied */
+    int         exponent; /* the matrix is multiplied by two to this power */
     int         zero;     /* the first row of a zero diagonal, -1: none */
-    double      small;    /* what another's is multiplied by */
+    double      small;    /* a factor for another diagonal */
     TrsvShift   shift;
-    int         without; /* the plan */
+    int         without; /* are they found without the plan? */
   } cases[] = {
     {"products below the range", -600, -1, 1, TRSV_SHIFT_NONE, 1},
     {"products above the range", 600, -1, 1, TRSV_SHIFT_NONE, 1},
@@ -204,8 +205,8 @@ static void Unsound(TrsvFactorKind kind)
   }
 }
 
-/* Any call fails while a matrix is factored that its plan cannot do: an error, and the next time it works. */
-static void Fails(void)
+/* Any call fails while a matrix is factored whose pivots the plan cannot find: an error, and the next call succeeds. */
+static void CheckFailures(void)
 {
   Square     A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3), B = Permuted(&A, NULL);
   TrsvPivots shifted = {TRSV_SHIFT_NONZERO, 1e-3, 1e-10};
@@ -240,8 +241,8 @@ static void Fails(void)
   End();
 }
 
-/* A store that never arrives: the factorization says so, not what the plan is asked for next. */
-static void Lost(void)
+/* A lost store: the factorization returns the error, not the next call of the plan. */
+static void CheckLostStore(void)
 {
   int told = 0;
 
@@ -279,13 +280,13 @@ void TestFactorPlan(void)
   for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
     for (int variant = 0; variant < 4; variant++)
       if ((!Reduced() || !variant) && Mine())
-        Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
+        CheckFound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
+    if (Mine()) CheckFound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Canceled((TrsvFactorKind)kind);
+    if (Mine()) CheckSmallPivots((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Unsound((TrsvFactorKind)kind);
-  if (Mine()) Lost();
-  if (Mine()) Fails();
+    if (Mine()) CheckNotFound((TrsvFactorKind)kind);
+  if (Mine()) CheckLostStore();
+  if (Mine()) CheckFailures();
 }

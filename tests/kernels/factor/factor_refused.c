@@ -5,9 +5,9 @@
 #include <limits.h>
 #include "square.h"
 
-/* Shifts that are no numbers or below 0, zeros that are no numbers; a zero below 0, up to which there is no pivot; and
- * a matrix that no shift helps: an end, and soon. */
-static void BadShifts(void)
+/* Shifts that are negative or no numbers, zero limits that are no numbers; a negative zero limit, which no pivot is
+   below; and a matrix that no shift helps: the attempts end soon. */
+static void CheckBadShifts(void)
 {
   static const double bad[] = {NAN, INFINITY, -INFINITY, -1e-3};
   Square              A     = MakeSquare(GRID_2D, 64, 1, TRSV_DOUBLE, 3);
@@ -18,7 +18,7 @@ static void BadShifts(void)
   for (int shift = 0; f && shift < 4; shift++)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
       const int amount =
-        shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* which the others do not ask for */
+        shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* the other types do not read it */
       const TrsvPivots zero = {(TrsvShift)shift, 1e-3, bad[i]}, by = {(TrsvShift)shift, bad[i], 1e-10};
 
       ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &zero, &o, NULL),
@@ -38,7 +38,7 @@ static void BadShifts(void)
 
   Begin("factor: a pivot that no shift makes large");
   for (int k = A.offsets[0]; k < A.offsets[1]; k++)
-    Set(A.values, TRSV_DOUBLE, k, A.columns[k] == 0 ? 0 : INFINITY); /* next to which all is zero */
+    Set(A.values, TRSV_DOUBLE, k, A.columns[k] == 0 ? 0 : INFINITY); /* relative to it all numbers are zero */
   for (int tiny = 0; f && tiny < 2; tiny++) {
     const TrsvPivots p = {TRSV_SHIFT_NONZERO, tiny ? 1e-300 : 1e-3, 1e-10};
 
@@ -51,8 +51,8 @@ static void BadShifts(void)
   End();
 }
 
-/* Matrices that cannot be factored, with the row to be named */
-static void Refused(void)
+/* Matrices that cannot be factored, and the row that the error names */
+static void CheckBadMatrices(void)
 {
   static const struct {
     const char *what;
@@ -88,7 +88,8 @@ static void Refused(void)
   }
 }
 
-/* Offsets from 0 on, none of them falling or beyond the last; in each row columns that rise, and its diagonal */
+/* Do offsets start at 0 and never fall or exceed the last; do the columns of each row ascend, with the diagonal among
+   them? */
 static int CanBeFactored(const Square *A)
 {
   int sound = !A->offsets[0];
@@ -108,8 +109,8 @@ static int CanBeFactored(const Square *A)
   return sound;
 }
 
-/* Small matrices, with up to two numbers of them replaced, in their own order and in another one */
-static void RandomFaults(void)
+/* Small matrices in which up to two numbers are replaced, in the natural order and in another one */
+static void CheckRandomFaults(void)
 {
   enum { ROWS = 8 };
   Random rng     = 11;
@@ -152,7 +153,7 @@ static void RandomFaults(void)
 
 void TestFactorRefused(void)
 {
-  if (Mine()) Refused();
-  if (Mine()) BadShifts();
-  if (Mine()) RandomFaults();
+  if (Mine()) CheckBadMatrices();
+  if (Mine()) CheckBadShifts();
+  if (Mine()) CheckRandomFaults();
 }

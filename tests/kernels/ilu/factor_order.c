@@ -4,8 +4,8 @@
 */
 #include "square.h"
 
-/* Orders: rows too long to count, and what is no order */
-static void Orders(void)
+/* Another order: rows too long to count, and arrays that are no order */
+static void CheckOrders(void)
 {
   Square      A;
   TrsvFactor *f;
@@ -37,7 +37,7 @@ static void Orders(void)
   End();
 }
 
-static double Asymmetry(const Square *A)
+static double ComputeAsymmetry(const Square *A)
 {
   double skew = 0, all = 0;
 
@@ -56,7 +56,7 @@ static double Asymmetry(const Square *A)
   return all > 0 ? sqrt(skew / all) : 0;
 }
 
-static void Asymmetries(void)
+static void CheckAsymmetries(void)
 {
   Begin("how far from symmetric values are");
   for (int shape = 0; shape < SHAPES; shape++)
@@ -66,7 +66,7 @@ static void Asymmetries(void)
                             : shape == CHAIN ? 70000
                                              : 300,
                             variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
-      double got, wanted = Asymmetry(&A);
+      double got, wanted = ComputeAsymmetry(&A);
       char   why[80];
 
       ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
@@ -100,8 +100,8 @@ static void Asymmetries(void)
   End();
 }
 
-/* The estimate of the discarded fill as its definition has it, of all rows: few enough that all are in the sample. */
-static void DiscardedFill(const Square *A, const int *place, double fill[2])
+/* The discarded fill by its definition, of all rows: so few that the library's sample has all. */
+static void ComputeDiscardedFill(const Square *A, const int *place, double fill[2])
 {
   double *d = (double *)calloc((size_t)A->rows, sizeof(double));
 
@@ -126,7 +126,7 @@ static void DiscardedFill(const Square *A, const int *place, double fill[2])
   free(d);
 }
 
-static void Fills(void)
+static void CheckDiscardedFill(void)
 {
   Begin("the fill that an order leaves out");
   for (int shape = 0; shape < SHAPES; shape++)
@@ -138,7 +138,7 @@ static void Fills(void)
 
       for (int i = 0; i < A.rows; i++) order[i] = A.rows % 7 ? (int)(7L * i % A.rows) : i;
       for (int i = 0; i < A.rows; i++) place[order[i]] = i;
-      DiscardedFill(&A, place, wanted);
+      ComputeDiscardedFill(&A, place, wanted);
       ExpectError(TrsvDeviceDiscardedFill(A.rows, A.offsets, A.columns, order, A.precision, A.values, got),
                   TRSV_SUCCESS, "TrsvDeviceDiscardedFill");
       for (int o = 0; o < 2; o++)
@@ -150,11 +150,12 @@ static void Fills(void)
   End();
 }
 
-/* Values of every type with the same magnitudes give the same multicolor order, which is another one without values. */
-static void EveryType(void)
+/* Values of every type with the same magnitudes give the same multicolor order, which differs from that without values.
+ */
+static void CheckEveryType(void)
 {
-  Square        A = MakeSquare(BAND, 600, 1, TRSV_DOUBLE, 7);
-  const int     n = A.offsets[A.rows];
+  Square        A    = MakeSquare(BAND, 600, 1, TRSV_DOUBLE, 7);
+  const int     n    = A.offsets[A.rows];
   const size_t  rows = (size_t)A.rows, bytes = sizeof(int) * (rows + 1);
   int          *offsets, *columns, *order = malloc(bytes);
   TrsvOrdering *with, *without;
@@ -196,9 +197,9 @@ static void EveryType(void)
 
 void TestFactorOrder(void)
 {
-  Orders();
-  Asymmetries();
-  Fills();
-  EveryType();
+  CheckOrders();
+  CheckAsymmetries();
+  CheckDiscardedFill();
+  CheckEveryType();
   TestOrderChoice();
 }

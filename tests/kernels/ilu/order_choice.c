@@ -5,8 +5,8 @@
 #include "market.h"
 #include "square.h"
 
-/* The order that is chosen, and that it is what it is said to be */
-static void Choices(void)
+/* The chosen order, its reason, and that the factor has this order */
+static void CheckChoices(void)
 {
   static const struct {
     const char *what, *why, *algorithm;
@@ -72,7 +72,7 @@ static void Choices(void)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-    if (failed && !error) { /* without memory for multicolor, it is the natural order */
+    if (failed && !error) { /* without memory for the multicolor order the natural one is taken */
       natural++;
       Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k,
              choice.multicolor, choice.reason);
@@ -86,8 +86,8 @@ static void Choices(void)
   End();
 }
 
-/* Where the multicolor order leaves out several times the fill, the natural one stays. */
-static void Strong(void)
+/* If the multicolor order discards several times the fill, the natural order is taken. */
+static void CheckStrongFill(void)
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
   const int            side   = 80;
@@ -124,9 +124,8 @@ static void Strong(void)
   End();
 }
 
-/* What is chosen on an H200 for real patterns of which results/solutions.jsonl tells which order is the quicker, set-up
- * included */
-static void Real(void)
+/* The choice on an H200 for real patterns; results/solutions.jsonl has the faster order, set-up included */
+static void CheckRealMatrices(void)
 {
   static const struct {
     const char *name;
@@ -165,9 +164,9 @@ static void Real(void)
   }
 }
 
-/* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for
- * that it is kept all the same. */
-static void Upper(void)
+/* If the natural order is kept, as for a chain, and `chunk` solves, U has been analyzed; without memory for this
+   analysis the order is still kept. */
+static void CheckAnalysisOfU(void)
 {
   const TrsvAlgorithm *chunk = FindTested("chunk"), *thread = TrsvAlgorithmFind("thread");
   Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
@@ -198,8 +197,8 @@ static void Upper(void)
   End();
 }
 
-/* Orders are compared by algorithms that can run on the device, as the pair will have them. */
-static void Lacking(void)
+/* Orders are compared by algorithms that can run on the device, as the pair chooses them. */
+static void CheckWithoutClusters(void)
 {
   Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
   double solves[2] = {0, 0};
@@ -226,9 +225,9 @@ static void Lacking(void)
 
 void TestOrderChoice(void)
 {
-  Choices();
-  Strong();
-  Upper();
-  Lacking();
-  Real();
+  CheckChoices();
+  CheckStrongFill();
+  CheckAnalysisOfU();
+  CheckWithoutClusters();
+  CheckRealMatrices();
 }

@@ -6,9 +6,9 @@
 
 enum { ROWS = 400 };
 
-static TrsvCSR View(const Square *A) { return (TrsvCSR){A->rows, A->offsets, A->columns, A->values}; }
+static TrsvCSR ViewOf(const Square *A) { return (TrsvCSR){A->rows, A->offsets, A->columns, A->values}; }
 
-/* An object for a chain with its values. */
+/* An object for a chain, with values. */
 static TrsvIlu *MakeChain(Square *A, double timeout)
 {
   const TrsvIluRequest request = {.kind         = TRSV_ILU,
@@ -22,7 +22,7 @@ static TrsvIlu *MakeChain(Square *A, double timeout)
   TrsvOutcome          o;
 
   *A  = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
-  csr = View(A);
+  csr = ViewOf(A);
   if (!ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) return NULL;
   ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
   ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
@@ -31,9 +31,9 @@ static TrsvIlu *MakeChain(Square *A, double timeout)
 
 int cudaSetDevice(int);
 
-/* Work in several streams is ordered: at the first change the device is waited for, then events are. One stream alone
-   takes none. */
-static void Streams(void)
+/* Work in several streams is ordered: by a wait for the device at the first change of streams, by events later. With
+   one stream there are no events. */
+static void CheckStreams(void)
 {
   Square   A;
   TrsvIlu *ilu = MakeChain(&A, TRSV_TIMEOUT);
@@ -66,7 +66,7 @@ static void Streams(void)
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[3]), TRSV_SUCCESS,
                 "a captured solve");
   SimtCapture(0);
-  for (long k = 1; ilu && k < 8; k++) { /* whatever fails, a later solve is right */
+  for (long k = 1; ilu && k < 8; k++) { /* after any failure a later solve is right */
     SimtFailAt(k, 0);
     (void)TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 3]);
     SimtFailAt(0, 0);
@@ -81,12 +81,12 @@ static void Streams(void)
   End();
 }
 
-/* Another device is current than at the set-up. */
-static void OtherDevice(void)
+/* The current device is not that of the set-up. */
+static void CheckOtherDevice(void)
 {
   Square      A;
   TrsvIlu    *ilu = MakeChain(&A, TRSV_TIMEOUT);
-  TrsvCSR     csr = View(&A);
+  TrsvCSR     csr = ViewOf(&A);
   double     *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
   TrsvOutcome o;
 
@@ -111,8 +111,8 @@ static void OtherDevice(void)
   End();
 }
 
-/* The object's own limit ends a wait; the next call names it, once; then the object works. */
-static void GiveUp(double limit, const char *told)
+/* A wait ends at the limit of the object; the next call returns the error once; then the object works. */
+static void CheckGivesUp(double limit, const char *told)
 {
   Square         A;
   TrsvIlu       *ilu = MakeChain(&A, limit);
@@ -146,8 +146,8 @@ static void GiveUp(double limit, const char *told)
 
 void TestIluStreams(void)
 {
-  Streams();
-  OtherDevice();
-  GiveUp(2, "longer than 2 s");
-  GiveUp(50, "longer than 50 s");
+  CheckStreams();
+  CheckOtherDevice();
+  CheckGivesUp(2, "longer than 2 s");
+  CheckGivesUp(50, "longer than 50 s");
 }

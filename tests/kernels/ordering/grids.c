@@ -11,8 +11,9 @@ typedef enum {
   SHUFFLED  /* the points in any order */
 } Kind;
 
-/* A grid; full: 1, all neighbors across corners, too; 2, no corners but two steps along each side. Columns rise. */
-static void Grid(const int side[3], int full, Kind kind, int **offsets, int **columns)
+/* A grid. full: 0, 5 or 7 points; 1, all neighbors, across corners, too; 2, two steps along each side. Columns ascend.
+ */
+static void MakeGrid(const int side[3], int full, Kind kind, int **offsets, int **columns)
 {
   const int n    = side[0] * side[1] * side[2];
   int      *name = malloc(sizeof(int) * (size_t)n);
@@ -45,8 +46,8 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
   free(name);
 }
 
-/* Rows of one color that touch are of the same so many in turn along x. */
-static void Runs(const int side[3], int run, const int *offsets, const int *columns, const double *values)
+/* Rows of one color that depend on each other form runs of so many points along x. */
+static void CheckRuns(const int side[3], int run, const int *offsets, const int *columns, const double *values)
 {
   const int     rows  = side[0] * side[1] * side[2];
   int          *color = malloc(sizeof(int) * (size_t)rows), joined = 0;
@@ -72,12 +73,12 @@ static void Runs(const int side[3], int run, const int *offsets, const int *colu
   free(color);
 }
 
-static void Grids(void)
+static void CheckGrids(void)
 {
   static const struct {
     int  side[3], full;
     Kind kind;
-    int  levels, run; /* no more than these; points of a run */
+    int  levels, run; /* at most so many level sets; points of a run */
   } grids[] = {
     {{40, 40, 1}, 0, WHOLE, 7, 1},        {{37, 23, 1}, 0, WHOLE, 7, 1},     {{4, 200, 1}, 0, WHOLE, 7, 1},
     {{40, 40, 1}, 1, WHOLE, 10, 1},       {{37, 23, 1}, 1, BOUNDARY, 10, 1}, {{16, 16, 16}, 0, WHOLE, 10, 1},
@@ -94,12 +95,12 @@ static void Grids(void)
     Begin("multicolor: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2],
           (const char *[]){"", ", full", ", wide"}[grids[g].full],
           (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
-    Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
+    MakeGrid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
     levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, found);
     if (grids[g].levels) {
       Expect(!memcmp(found, grids[g].side, sizeof(found)), "taken for %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= grids[g].levels, "%d level sets, more than %d", levels, grids[g].levels);
-      Runs(grids[g].side, grids[g].run, offsets, columns, NULL);
+      CheckRuns(grids[g].side, grids[g].run, offsets, columns, NULL);
     } else {
       Expect(!found[0], "taken for a grid of %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= 60, "%d level sets", levels);
@@ -110,8 +111,8 @@ static void Grids(void)
   }
 }
 
-/* Colors rise for longer along the side whose entries are far larger, and there are no runs along that. */
-static void Anisotropic(void)
+/* If the entries along a side are far larger, colors rise along it for longer, and no runs lie along it. */
+static void CheckAnisotropicGrids(void)
 {
   static const struct {
     int    side[3];
@@ -129,14 +130,14 @@ static void Anisotropic(void)
     double    *values;
 
     Begin("multicolor: grid %d x %d, entries of %g along x, %g along y", side[0], side[1], sizes[s].x, sizes[s].y);
-    Grid(side, 0, WHOLE, &offsets, &columns);
+    MakeGrid(side, 0, WHOLE, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++)
         values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
     levels = CheckOrdering(rows, offsets, columns, values, found);
     Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
-    Runs(side, sizes[s].run, offsets, columns, values);
+    CheckRuns(side, sizes[s].run, offsets, columns, values);
     free(offsets);
     free(columns);
     free(values);
@@ -146,6 +147,6 @@ static void Anisotropic(void)
 
 void TestGrids(void)
 {
-  Grids();
-  Anisotropic();
+  CheckGrids();
+  CheckAnisotropicGrids();
 }

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include "entry_list.h"
 
-/* Of every size, and some that are no numbers. */
-static void Values(int n, uint64_t seed, double *values)
+/* Values of every size, and some that are no numbers. */
+static void FillValues(int n, uint64_t seed, double *values)
 {
   static const double odd[] = {0, -0.0, NAN, INFINITY, -INFINITY, 1e-320, 1e308};
   Random              r     = seed;
@@ -16,8 +16,8 @@ static void Values(int n, uint64_t seed, double *values)
                                    : odd[RandomBelow(&r, (int)(sizeof(odd) / sizeof(odd[0])))];
 }
 
-/* Without values and with; and, since the order of columns in a row means nothing, with the rows reversed. */
-static void Check(const Entries *e)
+/* Without values and with them; also with the columns of each row reversed, on which the order must not depend. */
+static void CheckPattern(const Entries *e)
 {
   Entries       reversed = {.rows = e->rows};
   TrsvOrdering *one = NULL, *other = NULL;
@@ -25,7 +25,7 @@ static void Check(const Entries *e)
   double       *values = malloc(sizeof(double) * ((size_t)e->count + 1));
 
   MakeRowsOfEntries(e, &offsets, &columns);
-  Values(e->count, (uint64_t)e->count, values);
+  FillValues(e->count, (uint64_t)e->count, values);
   for (int k = e->count - 1; k >= 0; k--) AppendEntry(&reversed, e->row[k], e->column[k]);
   MakeRowsOfEntries(&reversed, &same, &backwards);
   CheckOrdering(e->rows, offsets, columns, NULL, NULL);
@@ -44,7 +44,7 @@ static void Check(const Entries *e)
   FreeEntries(&reversed);
 }
 
-static void Shapes(void)
+static void CheckShapes(void)
 {
   static const int         sizes[] = {0, 1, 2, 3, 9, 16, 33, 150, 400};
   static const char *const names[] = {"no entries",
@@ -96,15 +96,15 @@ static void Shapes(void)
           if ((shape == 13 && j < i && i - j < 40) || (shape == 14 && i != j)) AppendEntry(&e, i, j);
         if (shape == 11) AppendEntry(&e, i, (i + 1) % n), AppendEntry(&e, i, (i + n - 1) % n);
       }
-      Check(&e);
+      CheckPattern(&e);
       FreeEntries(&e);
     }
     End();
   }
 }
 
-/* No pattern takes time that grows faster than its entries: many hubs with many leaves in common. */
-static void Hubs(void)
+/* The time must not grow faster than the entries: many hubs with many common leaves. */
+static void CheckDenseRows(void)
 {
   const int n = 20000, hubs = 20;
   Entries   e = {.rows = n};
@@ -121,7 +121,7 @@ static void Hubs(void)
   End();
 }
 
-static void Errors(void)
+static void CheckErrors(void)
 {
   const int     offsets[] = {0, 1, 2}, falling[] = {0, 2, 1}, good[] = {1, 0}, above[] = {1, 2}, below[] = {-1, 0};
   TrsvOrdering *o;
@@ -148,9 +148,9 @@ static void Errors(void)
   End();
 }
 
-/* Small patterns, with up to two numbers of them replaced: the host and the device refuse the same, and make the same
- * order of the others. */
-static void RandomFaults(void)
+/* Small patterns in which up to two numbers are replaced: host and device refuse the same patterns, and make the same
+   order of the others. */
+static void CheckRandomFaults(void)
 {
   enum { ROWS = 12 };
   Random rng     = 5;
@@ -197,8 +197,8 @@ static void RandomFaults(void)
   End();
 }
 
-/* The same on the device whatever its threads' order: rows with many entries, that wait for near and for far ones. */
-static void Schedules(void)
+/* The order does not depend on the schedule: rows with many entries, which wait for near and for far rows. */
+static void CheckSchedules(void)
 {
   const int n = 700;
 
@@ -217,7 +217,7 @@ static void Schedules(void)
     }
     MakeRowsOfEntries(&e, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)e.count);
-    Values(e.count, k, values);
+    FillValues(e.count, k, values);
     SimtSchedule(k);
     CheckOrdering(n, offsets, columns, values, NULL);
     SimtDefaults();
@@ -229,8 +229,8 @@ static void Schedules(void)
   }
 }
 
-/* A word that never arrives ends the search, with an error. */
-static void GivesUp(void)
+/* A lost word ends the search with an error. */
+static void CheckGivesUp(void)
 {
   enum { HALF = 256 };
   int offsets[2 * HALF + 1], columns[HALF], *o, *c;
@@ -261,11 +261,11 @@ static void GivesUp(void)
 
 void TestOrdering(void)
 {
-  Shapes();
+  CheckShapes();
   TestGrids();
-  Hubs();
-  Schedules();
-  GivesUp();
-  Errors();
-  RandomFaults();
+  CheckDenseRows();
+  CheckSchedules();
+  CheckGivesUp();
+  CheckErrors();
+  CheckRandomFaults();
 }
