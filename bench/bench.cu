@@ -28,7 +28,7 @@ extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *); /* device.cu
    : (p) == TRSV_COMPLEX_FLOAT ? f<std::complex<float>> \
                                : f<std::complex<double>>)
 
-/* One candidate with one of its settings; false where there are not so many settings. */
+/* Measures a candidate with one of its settings; returns false if it has fewer settings. */
 template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate,
                                                 int rank, double budget, const Options &o, Result *r, char *setting,
                                                 size_t size)
@@ -44,7 +44,7 @@ template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vec
     if (!cusparse) TrsvAnalysisDestroy(&analysis);
   };
   TrsvSettingsRequest(candidate.settings.c_str());
-  /* cuSPARSE needs nothing of our analysis */
+  /* cuSPARSE does not use our analysis, whose time must not count */
   if (cusparse && TrsvAnalyze(&c.device, &analysis)) return false;
   const TrsvError e = MeasureAnalysis(
     &r->analysis_ms, budget > 0,
@@ -71,7 +71,7 @@ template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vec
   return e != TRSV_ERR_UNSUPPORTED;
 }
 
-/* All candidates on one triangle; base: cuSPARSE. */
+/* Measures all candidates on one triangle; base: cuSPARSE. */
 template <class T> static void MeasureCandidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
                                                  const Subject &subject, double budget, const Result &base, Options &o)
 {
@@ -82,7 +82,7 @@ template <class T> static void MeasureCandidates(const Case<T> &c, const std::ve
 
   for (const Candidate &candidate : o.candidates)
     for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1);
-         rank++) { /* of what auto may choose */
+         rank++) { /* for algorithms that auto may choose */
       const TrsvAlgorithm *a = candidate.algorithm;
       Result               r;
 
@@ -147,8 +147,8 @@ template <class T> static double MeasureTriangle(const char *name, bool real, co
   return base.analysis_ms;
 }
 
-/* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same
- * time. how: NULL for what is selected. */
+/* L and then U by a pair, made as in PCSetUp: L is analyzed first, so that both plans can be made at the same time.
+   how: NULL for the selected algorithm. */
 template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
                                              const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
                                              size_t size, double *predicted_ms)
@@ -175,7 +175,7 @@ template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U,
       TrsvPairDestroy(&pair);
       TrsvAnalysisDestroy(&analysis);
     });
-  TrsvAnalysisDestroy(&analysis); /* plans keep nothing of it */
+  TrsvAnalysisDestroy(&analysis); /* plans do not use it */
   *setting = 0;
   if (e) {
     snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
@@ -247,7 +247,7 @@ template <class T> static void MeasurePairs(const char *name, bool real, const T
 
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms =
-    cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
+    cusparse_analysis_ms; /* a pair also makes our analysis, which cuSPARSE does not need */
   WriteResult(subject, "cusparse", "", 0, false, 0, base, o);
   const Result model = MeasurePair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
   WriteResult(subject, "model", setting, 0, true, predicted_ms, model, o);
@@ -271,7 +271,7 @@ template <class T> static void MeasureMatrix(const char *name, bool real, const 
   }
 }
 
-/* Every algorithm once, so that what the first use of a kernel or a library takes is nobody's analysis. */
+/* Runs every algorithm once, so that the first use of a kernel or a library is not part of a measured analysis. */
 template <class T> static void WarmUp(Options &o)
 {
   Matrix   M;

@@ -16,7 +16,7 @@
 #include "solve/model/model.h"
 #include "measure.cuh"
 
-/* in [0, 1), by place */
+/* in [0, 1), by position */
 static __host__ __device__ double Uniform(unsigned long long seed)
 {
   unsigned long long z = seed * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
@@ -33,7 +33,7 @@ template <class T> static __global__ void Fill(int n, T *L)
   for (int j = 0; i < n && j < n; j++) {
     const double u = Uniform((unsigned long long)i * n + j);
 
-    L[i + (size_t)n * j] = (T)(j == i ? 1 + 0.5 * u : j > i ? NAN : (2 * u - 1) / (i + 1)); /* what is not to be read */
+    L[i + (size_t)n * j] = (T)(j == i ? 1 + 0.5 * u : j > i ? NAN : (2 * u - 1) / (i + 1)); /* must not be read */
   }
 }
 
@@ -82,7 +82,7 @@ template <class T> struct Problem {
     return worst;
   }
 
-  /* Column after column, as the array lies; the best of three. */
+  /* Column by column, as the array is stored; the best of three. */
   void Serial()
   {
     const std::vector<T> A = L.Fetch("the matrix"), right = b.Fetch("b");
@@ -215,7 +215,7 @@ int main(int count, char **args)
     fprintf(stderr, "dense [-o FILE.jsonl] [-m MS] [-p double|float] [N...]\n");
     return 2;
   }
-  /* once, so that what the first use of a kernel or a library takes is nobody's time */
+  /* once, so that the first use of a kernel or a library is not measured */
   if (single) MeasureSize<float>(96, handle, o, false);
   else MeasureSize<double>(96, handle, o, false);
   printf("--\n");

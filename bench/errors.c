@@ -25,7 +25,7 @@ enum {
 static const char *const precisions[] = {"float", "double"};
 
 typedef struct {
-  double error[2][2][KINDS]; /* by own values, precision, kind; negative: none */
+  double error[2][2][KINDS]; /* by own values, precision, kind; negative: no error */
 } Errors;
 
 static long wrong;
@@ -110,7 +110,7 @@ static int IsFinite(const void *x, TrsvPrecision p, int n)
   return 1;
 }
 
-/* NAN where the solution overflows. */
+/* NAN if the solution overflows. */
 static TrsvError Measure(const Way *w, const Solves *s, double *error)
 {
   const TrsvMemory  memory = w->algorithm->memory;
@@ -153,7 +153,7 @@ static void MeasureTriangle(const char *name, const Triangle *t, int own, TrsvPr
     double         *to = &errors[k].error[own][p][kind], error = 0;
     const TrsvError e = Measure(&w, &s, &error);
 
-    if (!k && isnan(error)) break; /* of the other algorithms, too */
+    if (!k && isnan(error)) break; /* also for the other algorithms */
     if (!e) *to = error;
     if (e == TRSV_ERR_UNSUPPORTED || (!e && error <= ErrorBound(p))) continue;
     if (!e && errors[0].error[own][p][kind] > ErrorBound(p)) continue;
@@ -165,7 +165,7 @@ static void MeasureTriangle(const char *name, const Triangle *t, int own, TrsvPr
   Release(&s);
 }
 
-/* The errors of one algorithm, as fields; and the largest. */
+/* Writes the errors of one algorithm as fields; returns the largest. */
 static void Write(FILE *f, const Errors *e, double largest[2])
 {
   for (int own = 0; own < 2; own++)
@@ -176,7 +176,7 @@ static void Write(FILE *f, const Errors *e, double largest[2])
 
         largest[p] = fmax(largest[p], v);
         if (f && v < 0) (void)fprintf(f, "%snull", kind ? ", " : "");
-        else if (f) (void)fprintf(f, "%s%.3g", kind ? ", " : "", v < 1e300 ? v : 1e300); /* JSON knows no Inf */
+        else if (f) (void)fprintf(f, "%s%.3g", kind ? ", " : "", v < 1e300 ? v : 1e300); /* JSON has no Inf */
       }
       if (f) (void)fputc(']', f);
     }

@@ -44,7 +44,7 @@ static int IsSampled(int sample, int stride)
   return sample * stride + (int)(hash % (unsigned)stride);
 }
 
-/* Adds to both squares the fill of row i by way of row k. */
+/* Adds the fill of row i through row k to both squares. */
 static void FillThrough(const Matrix *M, const int *place, int i, int e, double fill[2])
 {
   const int k = M->columns[e], begin = M->offsets[k], end = M->offsets[k + 1];
@@ -94,7 +94,7 @@ static double Asymmetry(const Matrix *M)
   return all > 0 ? sqrt(skew / all) : all;
 }
 
-/* Do only pivots depend on each other: does no row of L have a column in common with a row that it depends on? */
+/* Do only pivots depend on each other, because no row of L shares a column with a row on which it depends? */
 static int OnlyPivotsDepend(const Matrix *M)
 {
   for (int i = 0; i < M->rows; i++)

@@ -1,7 +1,7 @@
 /*
-   Families of matrices that practice has and the collection of real ones lacks, family:NAME: structures at which a
-   prediction fitted to real ones may fail. The table, last, tells what each stands for. All have a symmetric pattern
-   and a full diagonal, and chance begins from the same seed in each.
+   Families of matrices, family:NAME, that occur in practice and not in the collection of real ones: a prediction that
+   is fitted to real matrices may fail for them. The table at the end says what each stands for. All have a symmetric
+   pattern and a full diagonal; random families use one seed.
 */
 #include "entries.h"
 #include <stdio.h>
@@ -16,12 +16,12 @@ static int RandomBelow(Seed *seed, int n) { return (int)(RandomUniform(seed) * n
 static int MaxWithZero(int i) { return i > 0 ? i : 0; }
 
 /*
-   Patterns, off the diagonal: sizes to entries. The number of rows.
+   Add the entries off the diagonal of a pattern with these sizes; return the number of rows.
 */
 static int Star(const int *of, Entries *e) { return AddStar(e, of, of[4]); }
 static int Box(const int *of, Entries *e) { return AddBox(e, of, of[3]); }
 
-/* Systems of so many rows, beside each other or, interleaved, row by row of all. */
+/* Tridiagonal systems of so many rows, one after the other or interleaved row by row. */
 static int Tridiagonals(const int *of, Entries *e)
 {
   const int systems = of[0], rows = of[1], interleaved = of[2];
@@ -32,7 +32,7 @@ static int Tridiagonals(const int *of, Entries *e)
   return systems * rows;
 }
 
-/* The first rows that are so far apart depend on each other one by one. */
+/* Rows at this distance depend on each other one by one, as far as there are rows. */
 static int SparseChain(const int *of, Entries *e)
 {
   for (int i = 1; i < of[1]; i++) AddBoth(e, i * of[2], (i - 1) * of[2]);
@@ -78,7 +78,7 @@ static int FullBand(const int *of, Entries *e)
   return of[0];
 }
 
-/* So many entries a row, among so many rows before it or, where that is 0, among all. */
+/* So many random entries in a row, among so many earlier rows or, if that is 0, among all. */
 static int RandomRows(const int *of, Entries *e)
 {
   Seed seed = SEED;
@@ -89,7 +89,7 @@ static int RandomRows(const int *of, Entries *e)
   return of[0];
 }
 
-/* So many entries a row among the rows of the step before. */
+/* So many random entries in a row, among the rows of the step before. */
 static int RandomSteps(const int *of, Entries *e)
 {
   Seed seed = SEED;
@@ -99,7 +99,7 @@ static int RandomSteps(const int *of, Entries *e)
   return of[0] * of[1];
 }
 
-/* Binary, the root last. */
+/* A binary tree whose root is last. */
 static int Tree(const int *of, Entries *e)
 {
   const int n = (1 << of[0]) - 1;
@@ -108,8 +108,8 @@ static int Tree(const int *of, Entries *e)
   return n;
 }
 
-/* Points of the unit square in any order; neighbors are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid
- * of almost n. */
+/* Random points of the unit square; neighbors are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid of
+   almost n cells. */
 static int Geometric(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -141,8 +141,8 @@ static int Geometric(const int *of, Entries *e)
   return n;
 }
 
-/* Barabasi and Albert: each row is joined to some before it, three times of four to an end of an entry, so that those
- * with many get more. */
+/* Barabasi and Albert: each row is joined to some earlier rows; three times of four to an end of an entry, so that rows
+   with many entries get more. */
 static int Preferential(const int *of, Entries *e)
 {
   int *to   = Reallocate(NULL, sizeof(int) * (size_t)of[1]);
@@ -165,7 +165,7 @@ static int Preferential(const int *of, Entries *e)
   return of[0];
 }
 
-/* Watts and Strogatz: a ring of three neighbors on each side; one of twenty is somewhere else. */
+/* Watts and Strogatz: a ring with three neighbors on each side; one entry of twenty leads to a random row. */
 static int SmallWorld(const int *of, Entries *e)
 {
   Seed seed = SEED;
@@ -179,8 +179,8 @@ static int SmallWorld(const int *of, Entries *e)
   return of[0];
 }
 
-/* One to four neighbors near by, a source among the first nodes for one of fifty, and in the middle ten rails that go
- * everywhere. */
+/* One to four near neighbors; for one row of fifty a source among the first nodes; in the middle ten rails with entries
+   in all parts. */
 static int Circuit(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -195,7 +195,7 @@ static int Circuit(const int *of, Entries *e)
   return n;
 }
 
-/* Variables, of which one in three is coupled to one just before it, and then constraints, of four variables each. */
+/* Variables, one in three of which is coupled to one shortly before it; then constraints of four variables each. */
 static int SaddlePoint(const int *of, Entries *e)
 {
   const int variables = of[0], constraints = of[1];
@@ -209,7 +209,7 @@ static int SaddlePoint(const int *of, Entries *e)
 }
 
 /*
-   Orders: the place of each row. The caller frees it.
+   Orders: return the place of each row, which the caller frees.
 */
 static int *ReverseOrder(const Matrix *M)
 {
@@ -235,7 +235,7 @@ static int *ShuffledOrder(const Matrix *M)
 
 static int Degree(const Matrix *M, int i) { return M->offsets[i + 1] - M->offsets[i]; }
 
-/* Reverse Cuthill-McKee, each part from its first row on. */
+/* Reverse Cuthill-McKee; each connected part starts from its first row. */
 static int *CuthillMcKee(const Matrix *M)
 {
   int *order = Reallocate(NULL, sizeof(int) * (size_t)M->rows),
@@ -244,7 +244,7 @@ static int *CuthillMcKee(const Matrix *M)
   for (int i = 0; i < M->rows; i++) place[i] = -1;
   for (int i = 0; i < M->rows; i++) {
     if (place[i] >= 0) continue;
-    place[i]       = 0; /* in the queue, its place still to be found */
+    place[i]       = 0; /* in the queue, without a place yet */
     order[count++] = i;
     for (int next = count - 1; next < count; next++) {
       const int begin = count;
@@ -273,7 +273,7 @@ static void NumberPoints(int side, int x, int y, int right, int top, int *place,
     for (int u = x; u < right; u++) place[v * side + u] = (*at)++;
 }
 
-/* The same by nested dissection: both halves, and then the line between them. */
+/* The same by nested dissection: both halves, then the line between them. */
 static void Dissect(int side, int x, int y, int right, int top, int *place, int *at)
 {
   const int width = right - x, height = top - y, u = (x + right) / 2, v = (y + top) / 2;
@@ -303,52 +303,43 @@ static int *Dissection(const Matrix *M)
 static const struct {
   const char *name;
   int (*pattern)(const int *of, Entries *);
-  int *(*order)(const Matrix *); /* NULL: as it is made */
+  int *(*order)(const Matrix *); /* NULL: the natural order */
   int of[5];
 } families[] = {
-  {"tridiag_batch",
-   Tridiagonals,
-   NULL,
-   {2000, 500, 0}}, /* line relaxation, splines, cables: many small systems in one */
-  {"tridiag_inter",
-   Tridiagonals,
-   NULL,
-   {2000, 500, 1}}, /* the same as batched solvers store them: neighbors are 2000 rows apart */
-  {"tridiag_one", Tridiagonals, NULL, {1, 200000}},    /* one line: nothing is parallel */
-  {"grid_8_8_4000", Star, NULL, {8, 8, 4000, 1, 1}},   /* a duct */
-  {"grid_4_100000", Star, NULL, {4, 100000, 1, 1, 1}}, /* a pipe */
-  {"grid_50_20000", Star, NULL, {50, 20000, 1, 1, 1}}, /* a boundary layer, numbered across */
-  {"grid_20000_50", Star, NULL, {20000, 50, 1, 1, 1}}, /* the same, numbered along */
-  {"grid13_400", Star, NULL, {400, 400, 1, 1, 2}},     /* differences of fourth order in a plane */
-  {"fem3_24", Box, NULL, {24, 24, 24, 3}},             /* elasticity: trilinear elements, three displacements a node */
-  {"fem2_200", Box, NULL, {200, 200, 1, 2}},           /* the same in a plane */
-  {"grid500_random", Star, ShuffledOrder, {500, 500, 1, 1, 1}}, /* a mesh whose nodes were numbered by no rule */
-  {"grid300_nd", Star, Dissection, {300, 300, 1, 1, 1}},        /* a grid as direct solvers order it */
-  {"grid500x9_nd", Box, Dissection, {500, 500, 1, 1}},          /* the same of nine points */
-  {"rgg_random", Geometric, NULL, {100000}}, /* an unstructured mesh, or sensors, in the order in which they came */
-  {"rgg_rcm", Geometric, CuthillMcKee, {100000}},           /* the same in the order of finite element codes */
-  {"ba_100k", Preferential, NULL, {100000, 5}},             /* the web, citations: hubs first */
-  {"ba_100k_rev", Preferential, ReverseOrder, {100000, 5}}, /* hubs last */
-  {"smallworld", SmallWorld, NULL, {100000}},               /* social and power networks: a ring with short cuts */
-  {"arrow_last", Arrow, NULL, {100000, 20, 0}},             /* few global unknowns, bordered systems */
-  {"arrow_first", Arrow, NULL, {100000, 20, 1}},            /* the same, numbered first */
+  {"tridiag_batch", Tridiagonals, NULL, {2000, 500, 0}}, /* line relaxation, splines, cables: many small systems */
+  {"tridiag_inter", Tridiagonals, NULL, {2000, 500, 1}}, /* the same as batched solvers interleave them */
+  {"tridiag_one", Tridiagonals, NULL, {1, 200000}},      /* one line: no parallelism */
+  {"grid_8_8_4000", Star, NULL, {8, 8, 4000, 1, 1}},     /* a duct */
+  {"grid_4_100000", Star, NULL, {4, 100000, 1, 1, 1}},   /* a pipe */
+  {"grid_50_20000", Star, NULL, {50, 20000, 1, 1, 1}},   /* a boundary layer, numbered across */
+  {"grid_20000_50", Star, NULL, {20000, 50, 1, 1, 1}},   /* the same, numbered along */
+  {"grid13_400", Star, NULL, {400, 400, 1, 1, 2}},       /* differences of fourth order in a plane */
+  {"fem3_24", Box, NULL, {24, 24, 24, 3}},   /* elasticity: trilinear elements, three displacements a node */
+  {"fem2_200", Box, NULL, {200, 200, 1, 2}}, /* the same in a plane */
+  {"grid500_random", Star, ShuffledOrder, {500, 500, 1, 1, 1}}, /* a mesh with randomly numbered nodes */
+  {"grid300_nd", Star, Dissection, {300, 300, 1, 1, 1}},        /* a grid in the order of direct solvers */
+  {"grid500x9_nd", Box, Dissection, {500, 500, 1, 1}},          /* the same with nine points */
+  {"rgg_random", Geometric, NULL, {100000}},                    /* an unstructured mesh, or sensors, in random order */
+  {"rgg_rcm", Geometric, CuthillMcKee, {100000}},               /* the same in an order of finite element codes */
+  {"ba_100k", Preferential, NULL, {100000, 5}},                 /* the web, citations: hubs first */
+  {"ba_100k_rev", Preferential, ReverseOrder, {100000, 5}},     /* hubs last */
+  {"smallworld", SmallWorld, NULL, {100000}},                   /* social and power networks: a ring with short cuts */
+  {"arrow_last", Arrow, NULL, {100000, 20, 0}},                 /* few global unknowns, bordered systems */
+  {"arrow_first", Arrow, NULL, {100000, 20, 1}},                /* the same, numbered first */
   {"blocks32", Blocks, NULL, {3000, 32}},       /* block Jacobi, reactions in cells, discontinuous elements */
-  {"blocks100", Blocks, NULL, {300, 100}},      /* the same of many species or of high order */
+  {"blocks100", Blocks, NULL, {300, 100}},      /* the same with many species or of high order */
   {"circuit", Circuit, NULL, {200000}},         /* circuits with supply rails */
   {"kkt", SaddlePoint, NULL, {60000, 40000}},   /* optimization with constraints */
-  {"chain_far", FarChain, NULL, {100000}},      /* a recurrence that also looks far back */
+  {"chain_far", FarChain, NULL, {100000}},      /* a recurrence with distant terms */
   {"tree", Tree, NULL, {17}},                   /* river networks, multibody systems, elimination trees */
   {"steps", RandomSteps, NULL, {100, 2000, 5}}, /* all time steps at once; layers of a network */
-  {"chain_in_diag",
-   SparseChain,
-   NULL,
-   {1000000, 20000, 40}}, /* a long chain that is hidden among rows of nothing but the diagonal */
-  {"lattice4_20", Star, NULL, {20, 20, 20, 20, 1}},     /* a lattice of four dimensions */
-  {"band_random", RandomRows, NULL, {50000, 25, 1000}}, /* within a band, as after some reordering */
-  {"band_wide", RandomRows, NULL, {100000, 3, 10000}},  /* the same, wide and nearly empty */
-  {"rand60", RandomRows, NULL, {30000, 60, 0}},         /* no structure, many entries */
-  {"band200", FullBand, NULL, {5000, 200}},             /* a full band, as factors with fill have it */
-  {"fem3_50", Box, NULL, {50, 50, 50, 3}},              /* from here on in sizes that fill a GPU, and its caches */
+  {"chain_in_diag", SparseChain, NULL, {1000000, 20000, 40}}, /* a long chain among rows that have a diagonal only */
+  {"lattice4_20", Star, NULL, {20, 20, 20, 20, 1}},           /* a lattice of four dimensions */
+  {"band_random", RandomRows, NULL, {50000, 25, 1000}},       /* within a band, as after some reordering */
+  {"band_wide", RandomRows, NULL, {100000, 3, 10000}},        /* the same, wide and sparse */
+  {"rand60", RandomRows, NULL, {30000, 60, 0}},               /* no structure, many entries */
+  {"band200", FullBand, NULL, {5000, 200}},                   /* a full band, as in factors with fill */
+  {"fem3_50", Box, NULL, {50, 50, 50, 3}},                    /* from here on: sizes that fill a GPU and its caches */
   {"fem2_700", Box, NULL, {700, 700, 1, 2}},
   {"grid7_200", Star, NULL, {200, 200, 200, 1, 1}}, /* 8 million rows */
   {"grid27_120", Box, NULL, {120, 120, 120, 1}},    /* 44 million entries */

@@ -1,5 +1,5 @@
 /*
-   Matrix Market files by way of gzip and xz, generated patterns, and triangles of both.
+   Matrix Market files, which gzip and xz decompress, generated patterns, and triangles of both.
 */
 #include "entries.h"
 #include <stdio.h>
@@ -158,7 +158,7 @@ int AddBox(Entries *e, const int side[3], int unknowns)
   const int n = side[0] * side[1] * side[2];
 
   for (int i = 0; i < n; i++)
-    for (int d = 0; d < 14; d++) { /* the neighbors that come before, and the point itself */
+    for (int d = 0; d < 14; d++) { /* the earlier neighbors, and the point itself */
       const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1,
                 z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
 
@@ -227,7 +227,7 @@ void Reorder(const int *place, Matrix *M)
   FromEntries(rows, rows, valued, &e, M);
 }
 
-/* In multicolor order */
+/* Permutes to the multicolor order */
 static int OrderMulticolor(Matrix *M)
 {
   TrsvOrdering *o;

@@ -62,7 +62,7 @@ template <class T> struct DeviceArray {
   }
 };
 
-/* Scalars: double, float, std::complex of either. A complex number is a real one times a phase by chance. */
+/* Conversion to double, float, or std::complex of either. A complex number is the real one times a random phase. */
 template <class T> struct Scalar {
   typedef double                 wide;
   static constexpr TrsvPrecision precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
@@ -173,11 +173,11 @@ struct Result {
   size_t             bytes        = 0;
   int                solves       = 0; /* timed */
   bool               same_bits    = true;
-  bool               refused      = false; /* the algorithm does not do this matrix; failure says why */
+  bool               refused      = false; /* the algorithm refuses this matrix; failure says why */
   char               failure[256] = "";
 };
 
-/* Keeps a stream busy for long enough to queue a solve behind it. */
+/* Keeps a stream busy for the time that queuing a solve takes. */
 static __global__ void Delay()
 {
   unsigned long long start, now;
@@ -187,11 +187,11 @@ static __global__ void Delay()
   while (now - start < 30000);
 }
 
-/* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while
- * everything is warmed up. */
+/* Shall a profiler that waits (ncu --profile-from-start off) see the first solve of each algorithm? Not during the
+   warm-up. */
 static bool profiled;
 
-/* FNV-1a of the bytes of a solution, to compare builds with */
+/* FNV-1a of the bytes of a solution, to compare builds */
 template <class T> static unsigned long long Hash(const std::vector<T> &x)
 {
   unsigned long long h = 14695981039346656037ull;
@@ -200,8 +200,8 @@ template <class T> static unsigned long long Hash(const std::vector<T> &x)
   return h;
 }
 
-/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each,
- * untimed. */
+/* Times and checks solve(stream), which writes x; check(x) returns its error; prepare(stream) runs before each solve,
+   untimed. */
 template <class T, class Solve, class Check, class Prepare>
 static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
 {
@@ -224,8 +224,8 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
     float ms;
 
     prepare(stream);
-    Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is
-                                     timed, but the solve */
+    Delay<<<1, 1, 0, stream>>>(); /* the stream is busy, as in a Krylov method: the time is that of the solve, without
+                                     the launch on the host */
     cudaEventRecord(start, stream);
     const bool bad = run();
     cudaEventRecord(end, stream);
@@ -255,7 +255,7 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   if (!times.empty()) r.ms = Median(times);
   r.solves = (int)times.size();
 
-  /* the same in a graph */
+  /* the same solves in a graph */
   CheckCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   const bool        bad      = plain();
   const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
@@ -283,14 +283,14 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   cudaStreamDestroy(stream);
 }
 
-/* The same for a solve that needs nothing to be there in x: it is poisoned. */
+/* The same for a solve that does not read x: x is poisoned. */
 template <class T, class Solve, class Check>
 static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
 {
   MeasureSolves(r, x, budget, solve, check, [&](cudaStream_t stream) { x.Poison(stream); });
 }
 
-/* The median time of make(), which returns what is to be unmade, over three, or over one that is long. */
+/* The median time of make() over three calls, or one if it is long; each result is destroyed. */
 template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms, bool timed, Make make, Unmake unmake)
 {
   std::vector<double> times;
@@ -310,7 +310,7 @@ template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms,
   return TRSV_SUCCESS;
 }
 
-/* Bytes a ms, read and written, of the fastest of ten copies. */
+/* Bytes read and written per ms by the fastest of ten copies. */
 static inline double MeasureBandwidth()
 {
   const size_t bytes = (size_t)1 << 30;

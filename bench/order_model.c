@@ -1,5 +1,5 @@
 /*
-   The choice of the ordering for bench/fit.py: ilu/order.c with the formulas of the algorithms alone, without a GPU.
+   The choice of the ordering for bench/fit.py: ilu/order.c with predicted times only, without a GPU.
 */
 #include <math.h>
 #include "solve/model/model.h"
@@ -26,8 +26,9 @@ typedef struct {
   double         fill[2], asymmetry;
 } Known;
 
-/* What TrsvFactorCreateOrdered() chooses: 1 for multicolor. predicted: solves and set-up in the natural order, those of
-   the other by the estimate and once it is known; rest; trial; growth. *looked: was the other ordering made? */
+/* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
+   order; those of multicolor, estimated and then known; the rest of an iteration; the trial; growth of the fill.
+   *looked: was the other ordering made? */
 int OrderChoose(const Known *k, double predicted[9], int *looked)
 {
   const TrsvAlgorithm *named[2] = {NULL, NULL};

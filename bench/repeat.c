@@ -1,6 +1,6 @@
 /*
-   Repeats one thing, with its result in poisoned memory, and compares the bits with what is expected, or else with
-   those of the first time. Over the SIMT executor each time has another schedule. Makes matrices for that.
+   Repeats one operation, with its result in poisoned memory, and compares the bits with the expected ones, or else
+   with those of the first time. Over the SIMT executor each time has another schedule. Makes the matrices.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void ReportRepeat(const Repeat *r, int done, int differs, double seconds,
             : differs ? "false"
                       : "true",
             r->vary ? "true" : "false", error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
-    fflush(json); /* whatever ends this program, its lines are whole */
+    fflush(json); /* complete lines, even if the program is killed */
   }
 }
 

@@ -12,16 +12,16 @@
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
-extern TrsvPrecision precision; /* of all that is repeated */
+extern TrsvPrecision precision; /* of all matrices and vectors */
 extern int           times;     /* how often each thing is repeated */
 extern int           wrong;     /* how often bits differed, or something failed */
-extern FILE         *json;      /* where objects go, NULL: nowhere */
+extern FILE         *json;      /* file of JSON lines; NULL: none */
 
-/* Without memory, or after an error, the program ends. */
+/* End the program without memory, or after an error. */
 void *CheckMemory(void *);
 void  CheckError(TrsvError);
 
-/* A copy on the device, to be given to TrsvDeviceFree(); numbers in the precision that is asked for. */
+/* A copy on the device; the caller frees it by TrsvDeviceFree(). Numbers are converted to `precision`. */
 void *Upload(const void *from, size_t bytes);
 void *UploadNumbers(const double *from, size_t n);
 
@@ -37,9 +37,8 @@ typedef struct {
 Square MakeSquare(const char *name, const Matrix *);
 void   FreeSquare(Square *);
 
-/* One thing that is done over and over: once(data) does it, and what it leaves is in some arrays on the device, which
-   are poisoned before where they are nothing but its result. expected, on the host: what the first array is to be,
-   NULL: what it is the first time. */
+/* An operation that is repeated: once(data) performs it and leaves its result in arrays on the device, which are
+   poisoned before if `poisoned`. expected, on the host: the bits of the first array; NULL: those of the first time. */
 typedef struct {
   const char *matrix;
   char        what[192];
@@ -55,7 +54,7 @@ typedef struct {
 } Repeat;
 
 void RunRepeat(const Repeat *);
-void ReportRefused(const char *matrix, const char *what, TrsvError); /* it could not be begun */
+void ReportRefused(const char *matrix, const char *what, TrsvError); /* reports that it could not start */
 
 /* Repeats the multicolor ordering of a pattern on the device, and compares it with that of the host. The arrays are on
    the device; order gets the ordering; values may be NULL. */

@@ -17,7 +17,7 @@ typedef struct {
   int           rows;
   const int    *offsets, *columns;
   const double *values;
-  int          *order; /* gets the ordering */
+  int          *order; /* receives the ordering */
 } OrderingData;
 
 static TrsvError OrderOnce(void *data)
@@ -62,7 +62,7 @@ typedef struct {
   TrsvFactor       *f;
   const void       *values;
   const TrsvPivots *pivots;
-  TrsvPlan         *lower; /* by which it finds pivots, or NULL */
+  TrsvPlan         *lower; /* which finds pivots, or NULL */
 } FactorData;
 
 static TrsvError FactorOnce(void *data)
@@ -73,7 +73,7 @@ static TrsvError FactorOnce(void *data)
   TrsvCall(TrsvFactorSetValues(f->f, f->lower, NULL, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0
          ? TRSV_SUCCESS
-         : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
+         : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* its result is undefined */
 }
 
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
@@ -85,7 +85,7 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
   CheckError(
     TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
   TrsvFactorForcedLanes = 0;
-  CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* where values go stays as it is from now on */
+  CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* the arrays of values do not move from now on */
   return f;
 }
 

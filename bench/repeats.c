@@ -111,7 +111,7 @@ static void RepeatSolves(const char *name, const Triangle *t, const void *b, voi
     if (!error) error = TrsvPlanSetValues(s.plan, values, TRSV_DEVICE, NULL);
     if (!error) RunRepeat(&r);
     else if (error != TRSV_ERR_UNSUPPORTED || !candidates[c].rank)
-      ReportRefused(name, r.what, error); /* not: there are not so many ranks */
+      ReportRefused(name, r.what, error); /* otherwise there are not so many ranks */
     TrsvPlanDestroy(&s.plan);
   }
   TrsvAnalysisDestroy(&analysis);
@@ -133,7 +133,7 @@ static TrsvError SolvePairOnce(void *data)
   return TrsvPairSolve(p->pair, p->b, p->x, NULL);
 }
 
-/* L and then U in multicolor order, by the algorithms that take b and x in the matrix's own. */
+/* L and then U in multicolor order, with b and x in the matrix's order, by algorithms that permute. */
 static void RepeatPairs(const Square *A, const int *order, const void *b, void *x)
 {
   const TrsvPivots without_shift = {TRSV_SHIFT_NONE, 0, 1e-13};
@@ -172,7 +172,7 @@ typedef struct {
   int         rows;
 } DenseData;
 
-/* With the values anew: what they become is part of it. */
+/* Sets the values again, so that inverses are part of the result. */
 static TrsvError DenseOnce(void *data)
 {
   const DenseData *d = data;

@@ -1,5 +1,5 @@
 /*
-   result_line.cuh: what bench.cu measures, and the lines that it writes of each result.
+   result_line.cuh: candidates and options of bench.cu, and the lines that it writes of each result.
 */
 #ifndef RESULT_LINE_CUH
 #define RESULT_LINE_CUH
@@ -7,7 +7,7 @@
 #include "measure.cuh"
 #include "solve/model/model.h"
 
-/* What is measured: an algorithm, with settings or "". */
+/* An algorithm with settings, or "". */
 struct Candidate {
   const TrsvAlgorithm *algorithm;
   std::string          settings;
@@ -25,16 +25,16 @@ struct Options {
   TrsvPrecision          precision = TRSV_DOUBLE;
   FILE                  *json      = nullptr;
   double                 budget    = 60;
-  double                 tune      = -1; /* seconds; pairs are not asked for where < 0 */
+  double                 tune      = -1; /* seconds; < 0: no pairs */
   int                    ranks     = 1;
-  std::vector<size_t>    limits;        /* of shared memory, without clusters; none: what the device has */
-  int                    code      = 0; /* the compute capability that the kernels are compiled for: 80 or 90 */
-  double                 bandwidth = 0; /* bytes a ms, of a copy, read and written */
-  double                 handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
+  std::vector<size_t>    limits;        /* bytes of shared memory, without clusters; empty: those of the device */
+  int                    code      = 0; /* the compute capability of the kernels' code: 80 or 90 */
+  double                 bandwidth = 0; /* bytes read and written per ms by a copy */
+  double                 handle    = 0; /* ms for cuSPARSE's handle, which an application creates once */
   int                    bad       = 0;
 };
 
-/* What a line is about. */
+/* The subject of a line. */
 struct Subject {
   const char *matrix, *triangle, *values;
   bool        real;
@@ -44,7 +44,7 @@ struct Subject {
   size_t      csr_bytes;
   double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
   size_t      limit;  /* one of Options.limits; 0: none */
-  bool        finite; /* where the solution overflows on the host too, only an end is asked for */
+  bool        finite; /* if the solution overflows on the host too, the solve must only end */
 };
 
 static size_t CsrBytes(const TrsvStatistics &s, const Options &o)
@@ -52,7 +52,7 @@ static size_t CsrBytes(const TrsvStatistics &s, const Options &o)
   return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision));
 }
 
-/* The bytes that a solve must move, over bandwidth; a launch; 22 ns a level, by shuffle. */
+/* The largest of: the bytes of a solve over the bandwidth; a launch; 22 ns for each level set, by shuffle. */
 static double Floor(const TrsvStatistics &s, const Options &o)
 {
   const double bytes = (double)CsrBytes(s, o) + 2. * s.rows * (double)TrsvValueSize(o.precision);

@@ -120,7 +120,7 @@ static PetscErrorCode SweepsSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last of so many x = right - N x, from x = right */
+/* So many iterations x = right - N x, from x = right */
 static PetscErrorCode Sweep(const Sweeps *s, Mat N, Vec right, Vec other, Vec x)
 {
   Vec from = right, to = s->sweeps % 2 ? x : other;
@@ -204,7 +204,7 @@ static PetscErrorCode Upload(const void *from, size_t bytes, void *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Stores a triangle on the GPU; its diagonal is the first entry of a row of U and the last of one of L. */
+/* Stores a triangle on the GPU. The diagonal is the first entry of a row of U and the last of a row of L. */
 static PetscErrorCode StoreTriangle(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
 {
   const PetscInt    *i, *j;

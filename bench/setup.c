@@ -42,7 +42,7 @@ static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRS
                                      "SpTRSVNumeric"};
 enum { PHASES = 5, REPEAT = 7 };
 
-static const double a_round  = 20;   /* ms of a round of applies, at least */
+static const double a_round  = 20;   /* least ms of a round of applies */
 static const double rounding = 1e-8; /* the largest error of an apply */
 
 /* Results of PETSc's preconditioners on the host for b */
@@ -52,13 +52,13 @@ typedef struct {
 
 typedef struct {
   double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
-  double             peak, ratio; /* device memory of the first set-up of sptrsvgpu, at most: MB, and over the matrix */
+  double             peak, ratio; /* the most device memory of the first set-up of sptrsvgpu: MB, and over the matrix */
   double             apply, error; /* ms; see above */
   PetscInt           iterations;
   KSPConvergedReason reason;
 } Result;
 
-/* Time of each phase so far in the log, ms */
+/* Sets the time of each phase so far in the log, ms */
 static PetscErrorCode ReadPhases(double ms[])
 {
   PetscFunctionBeginUser;
@@ -133,8 +133,8 @@ static PetscErrorCode SetUpFirst(Mat A, int way, KSP *ksp, double *ms, double ph
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Set-ups with new values in the same pattern, made where the matrix is, and then one with the first values. Their
-   median, and the phases of the last with new values. */
+/* Set-ups with new values in the same pattern, in the memory of the matrix, and then one with the first values. Sets
+   their median, and the phases of the last with new values. */
 static PetscErrorCode SetUpAgain(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
@@ -224,7 +224,7 @@ static PetscErrorCode ExpectedDestroy(Expected *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Applies to poisoned memory: the ms of each, and the error of the last. */
+/* Applies into poisoned memory; sets the ms of each, and the error of the last. */
 static PetscErrorCode TimeApplies(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
 {
   double    start, end;
@@ -258,7 +258,8 @@ static PetscErrorCode MeasureApplies(KSP ksp, Mat A, int way, const Expected *e,
   PetscCall(VecDuplicate(b, &expected));
   PetscCall(VecCopy(e->b, b));
   PetscCall(VecCopy(e->x[ways[way].apply], expected));
-  PetscCall(TimeApplies(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many a round needs */
+  PetscCall(
+    TimeApplies(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many applies a round needs */
   applies = 1 + (int)PetscMin(a_round / ms, 1e4);
   for (int i = 0; i < REPEAT; i++) {
     PetscCall(TimeApplies(pc, b, x, expected, applies, &ms, &r->error));
@@ -293,7 +294,7 @@ static PetscErrorCode MeasureWay(int way, const Expected *e, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of Jacobi's iterations from which on a set-up and the iterations after it take less time; 0: none. */
+/* The number of Jacobi's iterations from which on set-up and iterations together take less time; 0: none. */
 static double BreakEven(const Result *r, const Result *jacobi, double setup)
 {
   const double each = jacobi->solve / (double)jacobi->iterations, gain = each - r->solve / (double)jacobi->iterations;

@@ -215,7 +215,7 @@ PetscErrorCode PretendRestoreValues(Mat A, const PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As VecSetType(), for matrices on the host. */
+/* As VecSetType() in vectors.c, for matrices on the host. */
 PETSC_EXTERN PetscErrorCode MatConvert(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   PetscErrorCode (*petsc)(Mat, MatType, MatReuse, Mat *) =
@@ -232,7 +232,7 @@ PETSC_EXTERN PetscErrorCode MatConvert(Mat A, MatType type, MatReuse reuse, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What cuSPARSE's solver type is by default for a matrix of the device: PETSc's own, on the host. */
+/* The default of the solver type cusparse: PETSc's own, on the host. */
 static PetscErrorCode GetFactor(Mat A, MatFactorType type, Mat *F)
 {
   PetscFunctionBegin;

@@ -89,7 +89,7 @@ PetscErrorCode PretendRestoreArray(Vec v, PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was there is lost. */
+/* The old contents are lost. */
 PetscErrorCode PretendGetArrayWrite(Vec v, PetscScalar **a)
 {
   PetscFunctionBegin;
