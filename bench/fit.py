@@ -177,7 +177,7 @@ class Formula:
     def errors(self, rows):
         return [math.log(self.call(s, p, t)) - ms for _, s, p, ms, t in rows]
 
-    def put(self, values):
+    def set_constants(self, values):
         for i, v in zip(self.free, values):
             self.table[i] = self.stock[i] * math.exp(v)
 
@@ -186,12 +186,12 @@ class Formula:
         n, x, damping = len(self.free), [0.0] * len(self.free), 1e-2
         pull = 1e-3 * len(rows)
         cost = lambda e, x: sum(v * v for v in e) + pull * sum(v * v for v in x)
-        self.put(x)
+        self.set_constants(x)
         e = self.errors(rows)
         for _ in range(rounds):
             columns = []
             for j in range(n):
-                self.put([v + 1e-4 * (k == j) for k, v in enumerate(x)])
+                self.set_constants([v + 1e-4 * (k == j) for k, v in enumerate(x)])
                 columns.append([(a - b) / 1e-4 for a, b in zip(self.errors(rows), e)])
             dot = lambda u, v: sum(a * b for a, b in zip(u, v))
             A = [[dot(columns[i], columns[j]) + pull * (i == j) for j in range(n)] for i in range(n)]
@@ -200,20 +200,20 @@ class Formula:
             while damping < 1e6 and not better:
                 step = solve([[A[i][j] * (1 + damping * (i == j)) for j in range(n)] for i in range(n)], b)
                 new = [max(-2.5, min(2.5, v + d)) for v, d in zip(x, step)]
-                self.put(new)
+                self.set_constants(new)
                 trial = self.errors(rows)
                 better = cost(trial, new) < cost(e, x) * (1 - 1e-6)
                 damping *= 0.3 if better else 5
             if not better:
                 break
             x, e = new, trial
-        self.put([0.0] * n)
+        self.set_constants([0.0] * n)
         return x
 
     def rms(self, rows, x):
-        self.put(x)
+        self.set_constants(x)
         e = self.errors(rows)
-        self.put([0.0] * len(self.free))
+        self.set_constants([0.0] * len(self.free))
         return math.sqrt(sum(v * v for v in e) / len(e))
 
 
