@@ -1,13 +1,13 @@
 /*
-   ag: times every scheme of ag's reduced space on a list of matrices: what its learned model is trained on, and what a
-   search finds.
+   ag: times every scheme of ag's reduced space on a list of matrices. The learned model is trained on these times; a
+   search among the schemes can be timed, too.
 
      ag [-o FILE.jsonl] [-search SECONDS] MATRIX...
 
-   For each triangle, pattern of the matrix, seeded values, double precision: Table 3's features, and for each scheme
-   the seconds that its plan takes, made in several threads at a time, and the median of some solves, the first of which
-   is verified. -search: instead schemes in the order of the learned model, until so many seconds have passed for the
-   triangle. Exit status 1 where a solve is wrong.
+   For each triangle of the pattern, with seeded values in double precision: the features of Table 3, and for each
+   scheme the seconds for its plan, several of which are made in parallel, and the median time of some solves, the first
+   of which is checked. -search: instead the schemes in the order of the learned model, for so many seconds a triangle.
+   The exit status is 1 if a solve is wrong.
 */
 #include <algorithm>
 #include <atomic>

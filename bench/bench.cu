@@ -2,17 +2,20 @@
    bench: times and checks every device algorithm on a list of matrices.
 
      bench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS]
-   [-limits BYTES,...] MATRIX...
+       [-limits BYTES,...] MATRIX...
 
-   For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of
-   its own values where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit
-   into MS milliseconds (at most 200, at least 5), plain and replayed as a graph. With -m 0 nothing is timed, and each
-   allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by
-   predicted time. NAMES: with commas between them; a name may have settings of that algorithm,
-   name:setting=value:setting=value. -pairs: also L and then U, as PCApply has them, by what is selected, by what is
-   fastest after tuning so many seconds, and by cuSPARSE. -limits: without clusters, and with at most so many bytes of
-   shared memory for a block, once for each number. ours: all but cuSPARSE. One JSON object a line goes to FILE; a line
-   of a table to standard output. Exit status 1 where an error is over the bound or bits differ.
+   For each matrix: the lower and the upper triangle of its pattern with seeded values; and, checked but not timed,
+   those of its own values if it has values and a complete diagonal. Each algorithm solves as often as MS milliseconds
+   allow (5 to 200 times), directly and in a graph; measure.cuh says how. With -m 0 nothing is timed, and each
+   allocation is one of the driver, for tools that watch them.
+
+   -a: names with commas between them; a name may have settings, name:setting=value:setting=value; ours: all but
+   cuSPARSE. -r: so many settings of each algorithm that has several, by predicted time. -pairs: also L and then U, as
+   in PCApply, by the selected algorithms, by the fastest ones after so many seconds of tuning, and by cuSPARSE.
+   -limits: without clusters, and with at most so many bytes of shared memory for a block, once for each number.
+
+   Each result is a JSON object, a line of FILE, and a line of a table on standard output. The exit status is 1 if an
+   error is over the bound or bits differ.
 */
 #include <cusparse.h>
 #include "papers/settings.h"

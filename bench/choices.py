@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What -pc_sptrsvgpu_ordering auto loses to the better ordering: a table in docs/ordering.md.
+"""The loss of -pc_sptrsvgpu_ordering auto against the better ordering: a table in docs/ordering.md.
 
   choices.py                prints the table
   choices.py --write FILE   writes it into FILE

@@ -3,11 +3,13 @@
 
      dense [-o FILE.jsonl] [-m MS] [-p double|float] [N...]
 
-   For each size, by default 32, 64, ... 16384, a lower triangle of seeded values in which the diagonal outweighs its
-   row, column after column on the device. As in measure.cuh: medians of as many solves as fit into MS milliseconds (at
-   least 5, at most 200), errors the largest componentwise backward error, "values" the time from an array on the device
-   to where a solve could start. cuBLAS solves in place: b is put into x before the time starts. One JSON object a line
-   is appended to FILE. Exit status 1 where an error of ours is over the bound or bits differ.
+   For each size (default: 32, 64, ... 16384): a lower triangle of seeded values with a dominant diagonal, stored by
+   columns on the device. Times and errors are those of measure.cuh: medians of as many solves as fit into MS
+   milliseconds (5 to 200), and the largest componentwise backward error. "values" is the time from an array on the
+   device until a solve could start. cuBLAS solves in place: b is copied to x before the time starts.
+
+   Each result is a JSON object, a line of FILE. The exit status is 1 if an error of ours is over the bound or bits
+   differ.
 */
 #include <cublas_v2.h>
 #include "papers/dense/dense.h"

@@ -4,12 +4,12 @@
 
      errors [-o FILE.jsonl] MATRIX...
 
-   For each matrix (see matrices.h): the lower and the upper triangle L and U of its pattern with seeded values, those
-   of its own values where it has them and a complete diagonal, and the transposes of these; in double and in float.
-   What an algorithm refuses has no error, nor has a triangle whose solution by serial overflows.
+   For each matrix (matrices.h): the lower and the upper triangle L and U of its pattern with seeded values, those of
+   its own values if it has values and a complete diagonal, and their transposes; in double and in float. There is no
+   error for a triangle that the algorithm refuses, or whose solution by serial overflows.
 
-   One JSON object for each matrix and algorithm goes to FILE, with the errors of L, U, L^T and U^T; a line to standard
-   output; exit status 1 where one is over the bound and serial's is not.
+   For each matrix and algorithm a JSON object with the errors of L, U, L^T and U^T is a line of FILE, and a line is
+   printed. The exit status is 1 if an error is over the bound and that of serial is not.
 */
 #include <math.h>
 #include <stdlib.h>

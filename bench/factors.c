@@ -138,7 +138,7 @@ static PetscErrorCode PrintMatrix(const char name[], const char values[], Matrix
   TrsvOrdering *o;
   double        fill[2];
   long          lower = 0;
-  int          *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  int          *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows);
 
   PetscFunctionBeginUser;
   PetscCheck(!TrsvOrderMulticolor(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, &o), PETSC_COMM_SELF,
@@ -172,7 +172,7 @@ static PetscErrorCode WriteFactors(Mat A, const char name[], const char values[]
   PetscCall(MatGetSize(A, &rows, NULL));
   for (PetscInt i = 0, n; i < rows; i++) {
     PetscCall(MatGetRow(A, i, &n, &columns, &row));
-    for (PetscInt k = 0; k < n; k++) Add(&e, i, columns[k], row[k]);
+    for (PetscInt k = 0; k < n; k++) AddEntry(&e, i, columns[k], row[k]);
     PetscCall(MatRestoreRow(A, i, &n, &columns, &row));
   }
   FromEntries((int)rows, (int)rows, 1, &e, &M);

@@ -47,7 +47,7 @@ PREDICTED = (
 
 
 def comparison_ms(multicolor, entries, levels):
-    """ms of a look: what auto took longer than the ordering that it chose (results/corpus.jsonl, choices.jsonl)."""
+    """ms of a comparison: the time of auto minus that of the chosen order (results/corpus.jsonl, choices.jsonl)."""
     return 0.75 + 0.25e-6 * entries + 0.2e-3 * levels if multicolor else 0.35 + 0.15e-6 * entries
 
 
@@ -84,7 +84,7 @@ class Rule:
             self.table[self.place[name]] = value
 
     def choose(self, known):
-        """1: multicolor, 0: natural; was the other ordering looked at?; the predictions, in seconds"""
+        """1: multicolor, 0: natural; was the other ordering made?; the predictions, in seconds"""
         p = (ctypes.c_double * len(PREDICTED))()
         looked = ctypes.c_int()
         return self.lib.OrderChoose(ctypes.byref(known), p, ctypes.byref(looked)), looked.value, dict(zip(PREDICTED, p))

@@ -1,4 +1,4 @@
-static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the time of KSPSolve in one process.\n\
+static char help[] = "The time of KSPSolve by KSP types with scalars on the GPU and by PETSc's own, in one process.\n\
   -f <file,file,...>  : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -runs <n>           : of which the median counts, 7 if not given\n\
   -host               : matrices on the host, to try all this where there is no GPU\n\

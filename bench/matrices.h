@@ -1,11 +1,11 @@
 /*
-   matrices.h: matrices to test and to time with, from Matrix Market files and generated, and their triangles.
+   matrices.h: matrices for tests and benchmarks, from Matrix Market files or generated, and their triangles.
 
      g2d5:N g2d9:N    5- and 9-point grids of N^2      g3d7:N g3d27:N   7- and 27-point grids of N^3
-     band:N:K         K neighbors on each side        rand:N:K         K entries a row on each side, by chance
+     band:N:K         K neighbors on each side        rand:N:K         K random entries a row on each side
      rmat:S:D         2^S rows, D entries a row        dense:N          full
      arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
-     family:NAME      what the real matrices lack: families.c
+     family:NAME      structures that the real matrices lack: families.c
      FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
      bmc:ANY          one of these in multicolor order
 */

@@ -1,11 +1,11 @@
 /*
    measure.cuh: how a solve is timed and checked, for bench.cu.
 
-   A solve's time is the median of many, each between two events, into an x that was poisoned right before in the same
-   stream: so the device is not idle when the solve is launched, as it is not in a Krylov method. Whatever a solve has
-   to reset is part of it. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|) of the
-   first and the last. The analysis starts from a pattern and values on the device, and ends when a solve could start;
-   the median of three, host's clock.
+   The time of a solve is the median of many, each between two events. Its x is poisoned immediately before in the same
+   stream, so that the device is busy when the solve is launched, as in a Krylov method. The time includes what a solve
+   resets. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|) of the first and the last
+   solve. An analysis starts from a pattern and values on the device, and ends when a solve could start; its time is the
+   median of three by the host's clock.
 */
 #ifndef MEASURE_CUH
 #define MEASURE_CUH

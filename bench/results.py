@@ -1,4 +1,4 @@
-"""What the scripts that read results/*.jsonl share: the lines, grouped by triangle, and means."""
+"""Lines of results/*.jsonl, grouped by triangle, and means; generated parts of pages."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def read(path=SOLVES, precision="double"):
 
 
 def mean(values):
-    """The geometric one."""
+    """The geometric mean."""
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 

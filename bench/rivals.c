@@ -1,9 +1,9 @@
 /*
-   Triangular solves of others, as types of PC: see systems.h. Each has ILU(0) of the matrix in its own order, which the
-   host computes, and applies it in its own way:
+   Triangular solves of other authors as types of PC; systems.h registers them. The host computes the ILU(0) of the
+   matrix in its natural order; the types apply it differently:
 
      sliced_ell          cuSPARSE's SpSV in sliced ELL, 32 rows a slice, as NVIDIA's HPCG solves
-     sweeps_2, sweeps_5  x = D^-1 (b - N x) so often, not a solve with D + N, from x = D^-1 b
+     sweeps_2, sweeps_5  so many iterations x = D^-1 (b - N x) from x = D^-1 b, in place of a solve with D + N
 */
 #include "systems.h"
 #if PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX)

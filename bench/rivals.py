@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sptrsvgpu beside other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl.
+"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl.
 
 rivals.py FILE.jsonl    prints them
 rivals.py --write FILE  writes it into the page; without results nothing is changed

@@ -6,14 +6,14 @@ static char help[] = "Times of set-ups, of the solve after them, and of single a
 
 /*
    The ways are Jacobi, PETSc's ILU by cuSPARSE and on the host, and sptrsvgpu with the factorization on the host and on
-   the GPU, in the natural order and in multicolor. A set-up is the first one, or one with new values in the same
-   pattern. Each way has two first set-ups in the process, and the second is the result: the first also loads the GPU's
-   code ("cold_ms"). Times are those of the host's clock, from an idle GPU to an idle GPU.
+   the GPU, in the natural and in the multicolor order. A set-up is the first one, or one with new values in the same
+   pattern. Each way has two first set-ups in the process; the result is the second, because the first also loads the
+   GPU's code ("cold_ms"). Times are those of the host's clock, from an idle GPU to an idle GPU.
 
-   An apply is timed as a Krylov method calls it: a round has many in the stream, one after the other, and one wait at
-   the end. "apply_ms" is the median over rounds of the time over the number. The result of the last apply of a round
-   goes to poisoned memory, and is compared with that of PETSc's preconditioner on the host: "apply_error" is the
-   largest difference over the norm. If it is too large, there is no time, and the exit status is 1.
+   Applies are timed as a Krylov method calls them: a round launches many, one after the other, and waits once at the
+   end. "apply_ms" is the median over rounds of the time over the number. The last apply of a round writes to poisoned
+   memory, and is compared with PETSc's preconditioner on the host: "apply_error" is the largest difference over the
+   norm. If it is too large, there is no time, and the exit status is 1.
 */
 #include <math.h>
 #include "systems.h"

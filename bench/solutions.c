@@ -11,12 +11,13 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
 /*
    Systems are as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
    diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU
-   until it is idle more, on the host's clock. The ways take turns. The first run of a way has what happens once, such
-   as loading code and copying the matrix: its time is "cold_ms", and it is not in the median. If it does not converge,
-   or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the plugin.
+   to an idle GPU, on the host's clock. The ways take turns. The first run of a way includes work that is done once, such
+   as loading code and copying the matrix: its time is "cold_ms", and does not count in the median. If it does not
+   converge, or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the
+   plugin.
 
-   The ways of rivals.c solve with the matrix that the ordering multicolor has permuted. Their set-up factors on the
-   host, so only their KSPSolve compares with that of others.
+   The ways of rivals.c solve with the matrix in the multicolor order. Their set-up factors on the host, so only the
+   times of KSPSolve are comparable.
 */
 #include <petsctime.h>
 #include "systems.h"

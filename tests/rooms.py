@@ -2,7 +2,7 @@
 """The rooms of src/kernels: what may use what; and how large files of src, include, tests and bench may be.
 
     tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
-    tests/rooms.py --known  what breaks a rule, counted
+    tests/rooms.py --known  counts of what breaks a rule
     tests/rooms.py --map    lines, files and arrows of each room, as a table
 
 A room is a folder below src/kernels. MAY has the rooms that each may use; it has no circles. The script reads includes,

@@ -34,7 +34,7 @@ static void CheckGrowth(TrsvTriangle triangle, TrsvPrecision precision)
     for (int k = 0; kind == 1 && k < entries; k++) /* every fourth row starts anew, because x would overflow */
       if (k / 2 % 40 == 0 && Get(values, precision, Reals(precision, k)) < 0)
         Set(values, precision, Reals(precision, k), 1e-9);
-    if (kind == 2) /* beside the diagonal of row 100 */
+    if (kind == 2) /* next to the diagonal of row 100 */
       Set(values, precision, Reals(precision, T.offsets[100] + (T.columns[T.offsets[100]] == 100)), NAN);
     reference = Reference(&T.view, NULL, entries, values, b);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
