@@ -99,7 +99,7 @@ template <class T> struct Case {
   DeviceArray<T>   device_values;
 
   explicit Case(const Triangle &t_)
-      : t(t_), host(t.matrix), device(t.matrix), values(Scalars<T>(t.values, (size_t)t.offsets[t.matrix.rows])),
+      : t(t_), host(t.matrix), device(t.matrix), values(ConvertValues<T>(t.values, (size_t)t.offsets[t.matrix.rows])),
         offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()),
         device_values(values.data(), values.size())
   {

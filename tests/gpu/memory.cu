@@ -82,8 +82,7 @@ static void TestCounters(void)
          TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
 }
 
-/* Memory that one stream has freed while its kernel still writes goes to another user, in another stream, which must
- * keep what it has written. */
+/* A stream frees memory while its kernel still writes; another stream gets the memory, and its data must stay. */
 static void TestStreams(unsigned *wrong)
 {
   cudaStream_t s;
@@ -93,12 +92,12 @@ static void TestStreams(unsigned *wrong)
     const size_t bytes = (size_t)(k + 1) * MB;
     void        *a, *b, *c;
 
-    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &a, NULL)); /* freed in stream order, asked for any stream */
+    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &a, NULL)); /* freed in stream order, allocated for any stream */
     Fill(a, bytes, 1, 2000000, NULL);
     TrsvScratchFree(a, NULL);
     EXPECT_SUCCESS(TrsvDeviceAlloc(bytes, &b));
     Fill(b, bytes, 2, 0, s);
-    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &c, s)); /* and in another stream's order */
+    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &c, s)); /* and in the order of another stream */
     Fill(c, bytes, 3, 0, s);
     EXPECT_CUDA(cudaDeviceSynchronize());
     Check(b, bytes, 2, wrong, s);
@@ -121,7 +120,7 @@ struct Work {
   unsigned seed, *wrong;
 };
 
-/* What a set-up does: some scratch at a time in the default stream, some memory that stays, waits in between. */
+/* The allocations of a set-up: scratch memory in the default stream, some memory that stays, waits in between. */
 static TrsvError SetUp(void *data)
 {
   const Work *const w = (const Work *)data;
@@ -169,7 +168,7 @@ static void TestSetUps(unsigned *wrong)
       }
     });
   std::thread reader([&] {
-    while (!over) (void)(TrsvDevicePeak() + TrsvDeviceHeld()); /* under compute-sanitizer, or a debugger of threads */
+    while (!over) (void)(TrsvDevicePeak() + TrsvDeviceHeld()); /* races are seen under a sanitizer of threads */
   });
   for (std::thread &t : threads) t.join();
   over = true;
@@ -183,8 +182,7 @@ static TrsvError Launch(void *p, TrsvStream s)
   return TrsvDeviceCheckLaunch("fill");
 }
 
-/* Graphs are recorded in one thread while another allocates and frees; and somebody else's capture, unknown to the
- * library. */
+/* One thread records graphs while another allocates and frees; and a capture that the library does not know of. */
 static void TestCaptures(unsigned *wrong)
 {
   const size_t      before = TrsvDeviceHeld();
@@ -250,7 +248,7 @@ static void TestFullDevice(void)
   EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
   EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
   const size_t most =
-    FreeBytes() / 10 * 6; /* twice this is more than there is: what a stream has freed is to be had back */
+    FreeBytes() / 10 * 6; /* twice this is more than the device has: memory that a stream has freed must be reused */
   EXPECT_SUCCESS(TrsvScratchAlloc(most, &p, NULL));
   Fill(p, most, 1, 0, NULL);
   TrsvScratchFree(p, NULL);
@@ -318,7 +316,7 @@ static void TestDevices(unsigned *wrong)
   EXPECT(!*wrong, "two devices: %u words are another's", *wrong);
 }
 
-/* As many allocations as a set-up has: what they take, ms. */
+/* The ms for as many allocations as a set-up makes. */
 static void MeasureTimes(const char *when)
 {
   enum { COUNT = 37 };
@@ -341,7 +339,7 @@ int main(int count, char **args)
 {
   unsigned *wrong;
 
-  setvbuf(stdout, NULL, _IOLBF, 0); /* what has been said is to be seen after a crash */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* the output must be visible after a crash */
   small = count > 1 && !strcmp(args[1], "small");
   EXPECT_CUDA(cudaFree(NULL));
   if (failures) return 1;

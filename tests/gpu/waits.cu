@@ -132,7 +132,7 @@ struct Chain {
     EXPECT_SUCCESS(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
     TrsvAnalysisDestroy(&analysis);
   }
-  /* How many numbers of x are not those of the recurrence; NaN counts. */
+  /* How many numbers of x differ from the recurrence; NaN counts. */
   int Wrong()
   {
     std::vector<double> found(rows);
@@ -180,7 +180,7 @@ static void TestLongSolve(int cluster)
   settings.stages = 4, settings.import_lifetime = -1, settings.steps_l2 = 8, settings.steps_cluster = 4;
   TrsvChunkSettingsOverride(&settings);
   TrsvSetTimeout(TRSV_TIMEOUT);
-  Chain c(40000000, "chunk"); /* a wait looks at the clock each ms or so: the limit must be some of these */
+  Chain c(40000000, "chunk"); /* a wait reads the clock each ms or so: the limit must be several of these */
   TrsvChunkSettingsOverride(NULL);
   if (!c.plan) return;
   const double seconds = MeasureSolve(c.plan, c.b, c.x);
@@ -229,7 +229,7 @@ static void TestStreams(void)
   EXPECT_CUDA(cudaMalloc(&right, sizeof(double) * ROWS));
   EXPECT_CUDA(cudaMalloc(&right_2, sizeof(double) * ROWS));
   EXPECT_CUDA(cudaMemcpy(right, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
-  for (double &v : b) v *= 2; /* then x is twice as large, to the bit */
+  for (double &v : b) v *= 2; /* then x is twice as large, with the same other bits */
   EXPECT_CUDA(cudaMemcpy(right_2, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
   for (int s = 0; s < 2; s++) {
     EXPECT_CUDA(cudaMalloc(&x[s], sizeof(double) * ROWS));
@@ -309,7 +309,7 @@ int main(void)
   TestLongSolve(1);
   if (TrsvDeviceGetLimits().clusters) TestLongSolve(8);
   TestStreams();
-  TestGraph("thread"); /* not chunk: its limit counts from the last progress, and 1 us passes without a look */
+  TestGraph("thread"); /* not chunk: its limit counts from the last progress */
   printf(failures ? "%d failures\n" : "all right\n", (int)failures);
   return failures != 0;
 }
