@@ -97,7 +97,7 @@ static void TestHalves(void)
     printf("halves, %s: %llu words, %llu probes before they were there, %llu torn\n",
            c ? "from a block of the cluster" : "from a warp of the block", host[c][2], host[c][1], host[c][0]);
     EXPECT(host[c][2] && !host[c][0], "words are torn");
-    EXPECT(host[c][1] > host[c][2] / 10, "nobody came early: nothing was tried");
+    EXPECT(host[c][1] > host[c][2] / 10, "no probe came early: nothing was tested");
   }
   EXPECT_CUDA(cudaFree(counts));
 }
@@ -284,7 +284,7 @@ static void TestGraph(const char *algorithm)
   EXPECT(!c.Wrong(), "%s: a graph is wrong", algorithm);
   TrsvSetTimeout(1e-6);
   EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, stream));
-  EXPECT(c.Wrong() > 0, "%s: nobody waits longer than 1 us", algorithm);
+  EXPECT(c.Wrong() > 0, "%s: no wait is longer than 1 us", algorithm);
   EXPECT_CUDA(cudaGraphLaunch(exec, stream));
   const int after = c.Wrong();
   TrsvSetTimeout(TRSV_TIMEOUT);

@@ -165,7 +165,7 @@ int main(int argc, char **args)
          args: -mat_type aij -problem {{convection poisson}} -ksp_type gmres
          args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu -pc_sptrsvgpu_ordering auto"
       test:
-         # what PETSc is told to do wins
+         # -pc_factor_mat_ordering_type takes precedence
          suffix: own_ordering_given
          args: -problem convection
          args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto multicolor}} \

@@ -289,7 +289,7 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
   if (captures || (at != live.end() && !at->second.pool)) return cudaErrorUnknown;
   const Piece piece = take(memory);
   if (piece.ready && !used.count(stream) && busy.count(piece.device))
-    fault("memory is freed that somebody may use"); /* the stream has no work that needs a wait */
+    fault("memory is freed that the device may use"); /* the stream has no work that needs a wait */
   if (used.count(stream)) piece.pool->pending[stream] += piece.bytes;
   else piece.pool->settled += piece.bytes; /* done immediately if no work runs */
   drop(piece.pool);
@@ -300,7 +300,7 @@ cudaError_t cudaFree(void *memory)
 {
   const Piece piece = take(memory);
 
-  if (busy.count(piece.device)) fault("memory is freed that somebody may use");
+  if (busy.count(piece.device)) fault("memory is freed that the device may use");
   if (!piece.pool) return cudaSuccess;
   piece.pool->settled += piece.bytes;
   drop(piece.pool);

@@ -80,7 +80,7 @@ void waited(const void *stream)
 
 void stream_ends()
 {
-  if (under_way) fault("a stream goes away that nobody has waited for");
+  if (under_way) fault("a stream is destroyed without a wait for it");
 }
 
 bool turn_ends()

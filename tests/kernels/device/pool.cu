@@ -69,7 +69,7 @@ static void CheckRules(void)
   TrsvScratchFree(a, NULL);
   ExpectError(TrsvDeviceWait(NULL), TRSV_SUCCESS, "TrsvDeviceWait");
   a = Allocate(MB);
-  Expect(SimtReserved() == 2 * MB, "to all, once somebody has waited for the stream: %zu bytes", SimtReserved());
+  Expect(SimtReserved() == 2 * MB, "for all streams after a wait for the stream: %zu bytes", SimtReserved());
   TrsvDeviceFree(b);
   TrsvDeviceFree(a);
   TrsvDeviceFree(NULL);
@@ -125,7 +125,7 @@ static void CheckCaptured(void)
   SimtCapture(1);
   TrsvDeviceFree(a);
   TrsvScratchFree(b, NULL);
-  Expect(SimtLive() == 2, "it is freed while somebody may use it");
+  Expect(SimtLive() == 2, "it is freed while the device may use it");
   c = Allocate(MB);
   SimtCapture(0);
   TrsvDeviceFree(c);
@@ -166,7 +166,7 @@ static void CheckFullDevice(void)
   Expect(!c && strstr(TrsvErrorMessage(), "3145729 bytes"), "%p, %s", c, TrsvErrorMessage());
   ExpectError(TrsvScratchAlloc(3 * MB + 1, &c, NULL), TRSV_ERR_MEMORY, "more than there is");
   Expect(!c, "and something for it");
-  Expect(SimtReserved() == MB, "%zu bytes, of which nobody uses all but one MB, are kept", SimtReserved());
+  Expect(SimtReserved() == MB, "%zu bytes are kept, of which one MB is in use", SimtReserved());
   c = Allocate(3 * MB);
   TrsvDeviceFree(c);
   TrsvDeviceFree(a);
@@ -178,7 +178,7 @@ static void CheckIdle(void)
 {
   void *a, *b;
 
-  StartKernel("what stays when nobody uses it");
+  StartKernel("unused memory that stays");
   a = Allocate(1000);
   b = Allocate(300 * MB);
   Expect(SimtReserved() == 300 * MB + 1000, "%zu bytes", SimtReserved());

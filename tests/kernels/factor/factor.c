@@ -109,7 +109,7 @@ static void CheckLostStore(void)
 {
   int told = 0;
 
-  Begin("factor: a lost store is told");
+  Begin("factor: a lost store is reported");
   for (int lose = 1; lose < 200; lose += 7) {
     Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
     TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, lose % 2 ? 4 : 0);

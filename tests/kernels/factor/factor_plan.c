@@ -246,7 +246,7 @@ static void CheckLostStore(void)
 {
   int told = 0;
 
-  Begin("factor by a plan: a lost store is told");
+  Begin("factor by a plan: a lost store is reported");
   for (int lose = 1; lose < 40; lose += 3) {
     Square      A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 3);
     TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);

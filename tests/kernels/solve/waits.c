@@ -69,10 +69,10 @@ static void CheckTimeoutReported(Problem *p, Problem *other, const char *how)
   for (int i = 0; i < Reals(precision, ROWS); i++)
     Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i,
            p->x[i]);
-  CheckGoodSolve(other, "another plan before it is told");
+  CheckGoodSolve(other, "another plan before the error is returned");
   memset(p->x, before, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-  Expect(p->x[0] == p->x[1], "%s: the call that tells also solves", how);
+  Expect(p->x[0] == p->x[1], "%s: the call that returns the error also solves", how);
 }
 
 /* A lost value: the k-th store of a launch. */

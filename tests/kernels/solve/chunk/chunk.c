@@ -254,7 +254,7 @@ void TestChunk(void)
   if (a) CheckLongRows(a);
   End();
 
-  Begin("chunk with entries farther from the diagonal than a byte tells");
+  Begin("chunk with entries farther from the diagonal than a byte can state");
   if (a && !Reduced()) CheckEntriesApart(a);
   End();
 
