@@ -1,13 +1,13 @@
 /*
-   ag: times every scheme of ag's reduced space on a list of matrices: what its learned model is trained on, and what a
-   search finds.
+   ag: times every scheme of ag's reduced space on a list of matrices. The learned model is trained on these times; a
+   search among the schemes can be timed, too.
 
      ag [-o FILE.jsonl] [-search SECONDS] MATRIX...
 
-   For each triangle, pattern of the matrix, seeded values, double precision: Table 3's features, and for each scheme
-   the seconds that its plan takes, made in several threads at a time, and the median of some solves, the first of which
-   is verified. -search: instead schemes in the order of the learned model, until so many seconds have passed for the
-   triangle. Exit status 1 where a solve is wrong.
+   For each triangle of the pattern, with seeded values in double precision: the features of Table 3, and for each
+   scheme the seconds for its plan, several of which are made in parallel, and the median time of some solves, the first
+   of which is checked. -search: instead the schemes in the order of the learned model, for so many seconds a triangle.
+   The exit status is 1 if a solve is wrong.
 */
 #include <algorithm>
 #include <atomic>
@@ -44,7 +44,7 @@ static double Median(TrsvPlan *plan, const double *b, double *x, size_t bytes, c
     cudaEventRecord(start, stream);
     *failed = *failed || TrsvPlanSolve(plan, b, x, stream);
     cudaEventRecord(stop, stream);
-    Cuda(cudaEventSynchronize(stop), "a solve");
+    CheckCuda(cudaEventSynchronize(stop), "a solve");
     cudaEventElapsedTime(&ms, start, stop);
     times.push_back(ms);
     total += ms;
@@ -54,7 +54,7 @@ static double Median(TrsvPlan *plan, const double *b, double *x, size_t bytes, c
   return Median(times);
 }
 
-static void Schemes(const char *name, bool real, const Triangle &t)
+static void MeasureSchemes(const char *name, bool real, const Triangle &t)
 {
   const Case<double>       c(t);
   const auto               b = RightHandSide<double>(t.matrix.rows);
@@ -89,8 +89,8 @@ static void Schemes(const char *name, bool real, const Triangle &t)
       }
     });
   for (auto &thread : threads) thread.join();
-  Cuda(cudaDeviceSynchronize(), "plans");
-  Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  CheckCuda(cudaDeviceSynchronize(), "plans");
+  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   for (int i = 0; i < AG_REDUCED; i++) {
     double error  = INFINITY;
     bool   failed = false;
@@ -134,7 +134,7 @@ static void Schemes(const char *name, bool real, const Triangle &t)
   fflush(json);
 }
 
-static void Search(const char *name, const Triangle &t, double seconds)
+static void SearchSchemes(const char *name, const Triangle &t, double seconds)
 {
   const double         start = Milliseconds();
   const Case<double>   c(t);
@@ -151,7 +151,7 @@ static void Search(const char *name, const Triangle &t, double seconds)
     fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
     exit(2);
   }
-  Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   for (int rank = 0; rank < AG_REDUCED && (!tries || Milliseconds() - start < 1e3 * seconds); rank++) {
     char      settings[TRSV_SETTINGS] = "scheme=";
     double    error                   = INFINITY, ms;
@@ -214,8 +214,8 @@ int main(int count, char **args)
     if (MatrixMake(args[i], &M) || M.rows != M.cols) continue;
     if (TriangleMake(&M, TRSV_LOWER, 0, &t[0]) || TriangleMake(&M, TRSV_UPPER, 0, &t[1])) exit(2);
     for (const Triangle &one : t) {
-      if (search > 0) Search(name, one, search / 2);
-      else Schemes(name, strstr(args[i], ".mtx") != nullptr, one);
+      if (search > 0) SearchSchemes(name, one, search / 2);
+      else MeasureSchemes(name, strstr(args[i], ".mtx") != nullptr, one);
     }
     for (Triangle &one : t) TriangleFree(&one);
     MatrixFree(&M);

@@ -48,7 +48,7 @@ class Model:
 
 
 def performance(times, chosen):
-    """Of what was chosen, as a share of the best."""
+    """The performance of the choices relative to the best."""
     return np.array([np.min(t) / t[c] for t, c in zip(times, chosen)])
 
 

@@ -2,7 +2,7 @@
 """Solves without clusters and with less shared memory, from results/ampere.jsonl: a table in docs/algorithms.md.
 
 ampere.py FILE.jsonl     prints it, and what is wrong; the exit status says whether anything is
-ampere.py --write PAGE   puts it there
+ampere.py --write PAGE   writes it into the page
 """
 
 import collections
@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from results import LEAST_ROWS, ROOT, Case, mean, put
+from results import LEAST_ROWS, ROOT, Case, mean, write_part
 
 FILE = os.path.join(ROOT, "results", "ampere.jsonl")
 BEGIN = "<!-- made by bench/ampere.py from results/ampere.jsonl -->\n"
@@ -48,7 +48,7 @@ def table(groups):
 
 def main(args):
     if args[:1] == ["--write"]:
-        return put(args[1], BEGIN, table(read(FILE)[0]))
+        return write_part(args[1], BEGIN, table(read(FILE)[0]))
     groups, wrong = read(args[0])
     print(table(groups), end="")
     for line in wrong:

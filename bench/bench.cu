@@ -2,39 +2,28 @@
    bench: times and checks every device algorithm on a list of matrices.
 
      bench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS]
-   [-limits BYTES,...] MATRIX...
+       [-limits BYTES,...] MATRIX...
 
-   For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of
-   its own values where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit
-   into MS milliseconds (at most 200, at least 5), plain and replayed as a graph. With -m 0 nothing is timed, and each
-   allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by
-   predicted time. NAMES: with commas between them; a name may have settings of that algorithm,
-   name:setting=value:setting=value. -pairs: also L and then U, as PCApply has them, by what is selected, by what is
-   fastest after tuning so many seconds, and by cuSPARSE. -limits: without clusters, and with at most so many bytes of
-   shared memory for a block, once for each number. ours: all but cuSPARSE. One JSON object a line goes to FILE; a line
-   of a table to standard output. Exit status 1 where an error is over the bound or bits differ.
+   For each matrix: the lower and the upper triangle of its pattern with seeded values; and, checked but not timed,
+   those of its own values if it has values and a complete diagonal. Each algorithm solves as often as MS milliseconds
+   allow (5 to 200 times), directly and in a graph; measure.cuh says how. With -m 0 nothing is timed, and each
+   allocation is one of the driver, for tools that watch them.
+
+   -a: names with commas between them; a name may have settings, name:setting=value:setting=value; ours: all but
+   cuSPARSE. -r: so many settings of each algorithm that has several, by predicted time. -pairs: also L and then U, as
+   in PCApply, by the selected algorithms, by the fastest ones after so many seconds of tuning, and by cuSPARSE.
+   -limits: without clusters, and with at most so many bytes of shared memory for a block, once for each number.
+
+   Each result is a JSON object, a line of FILE, and a line of a table on standard output. The exit status is 1 if an
+   error is over the bound or bits differ.
 */
 #include <cusparse.h>
 #include "papers/settings.h"
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/model.h"
-#include "measure.cuh"
+#include "result_line.cuh"
 
 extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *); /* device.cu */
-
-/* What is measured: an algorithm, with settings or "". */
-struct Candidate {
-  const TrsvAlgorithm *algorithm;
-  std::string          settings;
-};
-
-static const char *PrecisionName(TrsvPrecision p)
-{
-  static const char *const name[] = {"float", "double", "complex-float", "complex"};
-
-  return name[p];
-}
 
 #define BY_SCALAR(p, f) \
   ((p) == TRSV_FLOAT           ? f<float> \
@@ -42,100 +31,10 @@ static const char *PrecisionName(TrsvPrecision p)
    : (p) == TRSV_COMPLEX_FLOAT ? f<std::complex<float>> \
                                : f<std::complex<double>>)
 
-struct Options {
-  std::vector<Candidate> candidates;
-  TrsvPrecision          precision = TRSV_DOUBLE;
-  FILE                  *json      = nullptr;
-  double                 budget    = 60;
-  double                 tune      = -1; /* seconds; pairs are not asked for where < 0 */
-  int                    ranks     = 1;
-  std::vector<size_t>    limits;        /* of shared memory, without clusters; none: what the device has */
-  int                    code      = 0; /* the compute capability that the kernels are compiled for: 80 or 90 */
-  double                 bandwidth = 0; /* bytes a ms, of a copy, read and written */
-  double                 handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
-  int                    bad       = 0;
-};
-
-/* What a line is about. */
-struct Subject {
-  const char *matrix, *triangle, *values;
-  bool        real;
-  int         rows, levels;
-  long        nnz;
-  double      granularity, distance;
-  size_t      csr_bytes;
-  double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
-  size_t      limit;  /* one of Options.limits; 0: none */
-  bool        finite; /* where the solution overflows on the host too, only an end is asked for */
-};
-
-static size_t CsrBytes(const TrsvStatistics &s, const Options &o)
-{
-  return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision));
-}
-
-/* The bytes that a solve must move, over bandwidth; a launch; 22 ns a level, by shuffle. */
-static double Floor(const TrsvStatistics &s, const Options &o)
-{
-  const double bytes = (double)CsrBytes(s, o) + 2. * s.rows * (double)TrsvValueSize(o.precision);
-
-  return std::max({0.0039, bytes / o.bandwidth, 22e-6 * s.levels});
-}
-
-static double Bound(const TrsvStatistics &s, const Options &o)
-{
-  return (TrsvRealPrecision(o.precision) == TRSV_FLOAT ? 1e-6
-          : TrsvIsComplex(o.precision)                 ? 3e-15
-                                                       : 1e-15) *
-         (4 + s.row_max / 16);
-}
-
-static void WriteResult(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected,
-                        double predicted_ms, const Result &r, Options &o)
-{
-  const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
-  const bool           vary = a && TrsvAlgorithmBitsVary(a);
-  const bool           ok =
-    r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
-
-  if (!ok && strcmp(algorithm, "cusparse")) o.bad++;
-  printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows,
-         s.nnz, s.levels, algorithm, selected ? '*' : ' ');
-  if (r.ms < 0)
-    printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
-  else
-    printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan "
-           "%.2fx CSR, error %.0e %s%s%s%s\n",
-           r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms,
-           r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
-           r.same_bits ? ""
-           : vary      ? " (bits vary)"
-                       : " BITS DIFFER",
-           ok ? "" : " WRONG ", r.failure);
-  fflush(stdout);
-  if (!o.json) return;
-  fprintf(o.json, "{");
-  if (s.limit) fprintf(o.json, "\"shared_bytes\": %zu, \"code\": %d, ", s.limit, o.code);
-  fprintf(o.json,
-          "\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, "
-          "\"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", "
-          "\"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ",
-          s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance, s.triangle,
-          PrecisionName(o.precision), s.values, algorithm, setting, rank, selected ? "true" : "false");
-  fprintf(
-    o.json,
-    "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": "
-    "%.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, "
-    "\"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n",
-    r.ms, r.solves, r.graph_ms, predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms,
-    s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false",
-    r.hash, r.failure, ok && !r.refused ? "true" : "false");
-  fflush(o.json);
-}
-
-/* One candidate with one of its settings; false where there are not so many settings. */
-template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank,
-                                      double budget, const Options &o, Result *r, char *setting, size_t size)
+/* Measures a candidate with one of its settings; returns false if it has fewer settings. */
+template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate,
+                                                int rank, double budget, const Options &o, Result *r, char *setting,
+                                                size_t size)
 {
   DeviceArray<T> db(b.data(), b.size()), dx(b.size());
   TrsvAnalysis  *analysis = nullptr;
@@ -148,7 +47,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     if (!cusparse) TrsvAnalysisDestroy(&analysis);
   };
   TrsvSettingsRequest(candidate.settings.c_str());
-  /* cuSPARSE needs nothing of our analysis */
+  /* cuSPARSE does not use our analysis, whose time must not count */
   if (cusparse && TrsvAnalyze(&c.device, &analysis)) return false;
   const TrsvError e = MeasureAnalysis(
     &r->analysis_ms, budget > 0,
@@ -175,9 +74,9 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
   return e != TRSV_ERR_UNSUPPORTED;
 }
 
-/* All candidates on one triangle; base: cuSPARSE. */
-template <class T> static void Candidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
-                                          const Subject &subject, double budget, const Result &base, Options &o)
+/* Measures all candidates on one triangle; base: cuSPARSE. */
+template <class T> static void MeasureCandidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s,
+                                                 const Subject &subject, double budget, const Result &base, Options &o)
 {
   const TrsvAlgorithm *selected =
                         o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr,
@@ -186,12 +85,12 @@ template <class T> static void Candidates(const Case<T> &c, const std::vector<T>
 
   for (const Candidate &candidate : o.candidates)
     for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1);
-         rank++) { /* of what auto may choose */
+         rank++) { /* for algorithms that auto may choose */
       const TrsvAlgorithm *a = candidate.algorithm;
       Result               r;
 
       if (a == cusparse && budget > 0) r = base;
-      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      else if (!MeasureCandidate(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
       WriteResult(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank,
                   a == selected && !rank && candidate.settings.empty(),
                   selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
@@ -200,7 +99,7 @@ template <class T> static void Candidates(const Case<T> &c, const std::vector<T>
 }
 
 /* Returns the ms of cuSPARSE's analysis. */
-template <class T> static double Triangles(const char *name, bool real, const Triangle &t, bool own, Options &o)
+template <class T> static double MeasureTriangle(const char *name, bool real, const Triangle &t, bool own, Options &o)
 {
   const Case<T>        c(t);
   const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
@@ -236,26 +135,26 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
                           std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
 
   if (budget > 0)
-    (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
+    (void)MeasureCandidate(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
-  if (o.limits.empty()) Candidates(c, b, s, subject, budget, base, o);
+  if (o.limits.empty()) MeasureCandidates(c, b, s, subject, budget, base, o);
   for (size_t bytes : o.limits) {
     const TrsvDeviceLimits limits = {0, bytes};
 
     subject.limit = bytes;
     TrsvDeviceLimitsOverride(&limits);
-    Candidates(c, b, s, subject, budget, base, o);
+    MeasureCandidates(c, b, s, subject, budget, base, o);
   }
   TrsvDeviceLimitsOverride(nullptr);
   return base.analysis_ms;
 }
 
-/* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same
- * time. how: NULL for what is selected. */
-template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
-                                      const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
-                                      size_t size, double *predicted_ms)
+/* L and then U by a pair, made as in PCSetUp: L is analyzed first, so that both plans can be made at the same time.
+   how: NULL for the selected algorithm. */
+template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
+                                             const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
+                                             size_t size, double *predicted_ms)
 {
   DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
   TrsvMatrix     lower    = L.device;
@@ -279,7 +178,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
       TrsvPairDestroy(&pair);
       TrsvAnalysisDestroy(&analysis);
     });
-  TrsvAnalysisDestroy(&analysis); /* plans keep nothing of it */
+  TrsvAnalysisDestroy(&analysis); /* plans do not use it */
   *setting = 0;
   if (e) {
     snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
@@ -306,7 +205,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   MeasureSolves(
     r, dx, o.budget, [&](cudaStream_t s) { return TrsvPairSolve(pair, db.p, dx.p, s); },
     [&](const std::vector<T> &x) -> double {
-      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
+      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* y, which the second solve reads */
       const std::vector<T> y = dy.Fetch("a solve");
 
       return std::max(L.Error(b, y), U.Error(y, x));
@@ -315,8 +214,8 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   return r;
 }
 
-template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u,
-                                     double cusparse_analysis_ms, Options &o)
+template <class T> static void MeasurePairs(const char *name, bool real, const Triangle &l, const Triangle &u,
+                                            double cusparse_analysis_ms, Options &o)
 {
   const Case<T>        L(l), U(u);
   const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
@@ -347,19 +246,19 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
                           std::max(Bound(s[0], o), Bound(s[1], o)),
                           0,
                           std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
-  Result       base    = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
+  Result base = MeasurePair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms =
-    cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
+    cusparse_analysis_ms; /* a pair also makes our analysis, which cuSPARSE does not need */
   WriteResult(subject, "cusparse", "", 0, false, 0, base, o);
-  const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
+  const Result model = MeasurePair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
   WriteResult(subject, "model", setting, 0, true, predicted_ms, model, o);
-  const Result tuned = Pair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
+  const Result tuned = MeasurePair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
   WriteResult(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
 }
 
-template <class T> static void Run(const char *name, bool real, const Matrix *M, Options &o)
+template <class T> static void MeasureMatrix(const char *name, bool real, const Matrix *M, Options &o)
 {
   for (int own = 0; own < 2; own++) {
     Triangle t[2];
@@ -368,14 +267,14 @@ template <class T> static void Run(const char *name, bool real, const Matrix *M,
 
     for (int upper = 0; upper < 2; upper++) {
       if (TriangleMake(M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t[made])) continue;
-      analysis += Triangles<T>(name, real, t[made++], own, o);
+      analysis += MeasureTriangle<T>(name, real, t[made++], own, o);
     }
-    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) Pairs<T>(name, real, t[0], t[1], analysis, o);
+    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) MeasurePairs<T>(name, real, t[0], t[1], analysis, o);
     while (made) TriangleFree(&t[--made]);
   }
 }
 
-/* Every algorithm once, so that what the first use of a kernel or a library takes is nobody's analysis. */
+/* Runs every algorithm once, so that the first use of a kernel or a library is not part of a measured analysis. */
 template <class T> static void WarmUp(Options &o)
 {
   Matrix   M;
@@ -388,10 +287,10 @@ template <class T> static void WarmUp(Options &o)
     const Case<T> c(t);
 
     for (const Candidate &candidate : o.candidates)
-      (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
+      (void)MeasureCandidate(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
     if (o.budget > 0)
-      (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting,
-                   sizeof(setting));
+      (void)MeasureCandidate(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r,
+                             setting, sizeof(setting));
   }
   TriangleFree(&t);
   MatrixFree(&M);
@@ -482,7 +381,7 @@ int main(int count, char **args)
       continue;
     }
     const bool real = strstr(args[i], ".mtx") != nullptr;
-    BY_SCALAR(o.precision, Run)(name, real, &M, o);
+    BY_SCALAR(o.precision, MeasureMatrix)(name, real, &M, o);
     MatrixFree(&M);
   }
   if (o.json) fclose(o.json);

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""What -pc_sptrsvgpu_ordering auto loses to the better ordering: a table in docs/ordering.md.
+"""The loss of -pc_sptrsvgpu_ordering auto against the better ordering: a table in docs/ordering.md.
 
-  choices.py                prints it
-  choices.py --write FILE   puts it there
+  choices.py                prints the table
+  choices.py --write FILE   writes it into FILE
 
-results/corpus.jsonl: PARTS=corpus of tests/gpu/run.sh. results/choices.jsonl: bench/solutions -ways natural,bmc,auto, of
-the matrices of PARTS=solutions. Times of a ratio are of one process.
+results/corpus.jsonl is written by PARTS=corpus of tests/gpu/run.sh, results/choices.jsonl by bench/solutions -ways
+natural,bmc,auto for the matrices of PARTS=solutions. The two times of a ratio are of one process.
 """
 
 import json
 import os
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, write_part
 
 BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/choices.jsonl -->\n"
 WAYS = {"natural": "natural", "bmc": "multicolor", "auto": "auto"}
@@ -31,7 +31,7 @@ def read(name):
     return {s: ms for s, ms in systems.items() if "natural" in ms or "bmc" in ms}
 
 
-def uses():
+def read_uses():
     """The half of the corpus to which each family belongs: fit or report."""
     with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
         return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
@@ -55,7 +55,7 @@ def names(systems):
 
 
 def table():
-    use, corpus = uses(), read("corpus.jsonl")
+    use, corpus = read_uses(), read("corpus.jsonl")
     halves = {h: {s: ms for s, ms in corpus.items() if use[s[0].split("-")[0]] == h} for h in ("report", "fit")}
     groups = {
         f"{len(halves['report'])} generated systems, not for fitting": halves["report"],
@@ -76,5 +76,5 @@ def table():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--write"]:
-        sys.exit(put(sys.argv[2], BEGIN, table()))
+        sys.exit(write_part(sys.argv[2], BEGIN, table()))
     print(table(), end="")

@@ -3,11 +3,13 @@
 
      dense [-o FILE.jsonl] [-m MS] [-p double|float] [N...]
 
-   For each size, by default 32, 64, ... 16384, a lower triangle of seeded values in which the diagonal outweighs its
-   row, column after column on the device. As in measure.cuh: medians of as many solves as fit into MS milliseconds (at
-   least 5, at most 200), errors the largest componentwise backward error, "values" the time from an array on the device
-   to where a solve could start. cuBLAS solves in place: b is put into x before the time starts. One JSON object a line
-   is appended to FILE. Exit status 1 where an error of ours is over the bound or bits differ.
+   For each size (default: 32, 64, ... 16384): a lower triangle of seeded values with a dominant diagonal, stored by
+   columns on the device. Times and errors are those of measure.cuh: medians of as many solves as fit into MS
+   milliseconds (5 to 200), and the largest componentwise backward error. "values" is the time from an array on the
+   device until a solve could start. cuBLAS solves in place: b is copied to x before the time starts.
+
+   Each result is a JSON object, a line of FILE. The exit status is 1 if an error of ours is over the bound or bits
+   differ.
 */
 #include <cublas_v2.h>
 #include "papers/dense/dense.h"
@@ -16,7 +18,7 @@
 #include "solve/model/model.h"
 #include "measure.cuh"
 
-/* in [0, 1), by place */
+/* in [0, 1), by position */
 static __host__ __device__ double Uniform(unsigned long long seed)
 {
   unsigned long long z = seed * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
@@ -33,7 +35,7 @@ template <class T> static __global__ void Fill(int n, T *L)
   for (int j = 0; i < n && j < n; j++) {
     const double u = Uniform((unsigned long long)i * n + j);
 
-    L[i + (size_t)n * j] = (T)(j == i ? 1 + 0.5 * u : j > i ? NAN : (2 * u - 1) / (i + 1)); /* what is not to be read */
+    L[i + (size_t)n * j] = (T)(j == i ? 1 + 0.5 * u : j > i ? NAN : (2 * u - 1) / (i + 1)); /* must not be read */
   }
 }
 
@@ -68,7 +70,7 @@ template <class T> struct Problem {
       : n(n_), L((size_t)n_ * n_), b(RightHandSide<T>(n_).data(), (size_t)n_), x((size_t)n_), errors((size_t)n_)
   {
     Fill<<<(n + 127) / 128, 128>>>(n, L.p);
-    Cuda(cudaDeviceSynchronize(), "values");
+    CheckCuda(cudaDeviceSynchronize(), "values");
   }
 
   double Error(const std::vector<T> &solution)
@@ -82,7 +84,7 @@ template <class T> struct Problem {
     return worst;
   }
 
-  /* Column after column, as the array lies; the best of three. */
+  /* Column by column, as the array is stored; the best of three. */
   void Serial()
   {
     const std::vector<T> A = L.Fetch("the matrix"), right = b.Fetch("b");
@@ -133,7 +135,7 @@ static cublasStatus_t Trsv(cublasHandle_t h, int n, const float *L, float *x)
   return cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, n, x, 1);
 }
 
-template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Options &o)
+template <class T> static void MeasureCublas(Problem<T> &p, cublasHandle_t handle, Options &o)
 {
   Result r;
 
@@ -145,14 +147,14 @@ template <class T> static void Cublas(Problem<T> &p, cublasHandle_t handle, Opti
     },
     [&](const std::vector<T> &x) { return p.Error(x); },
     [&](cudaStream_t s) {
-      Cuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync");
+      CheckCuda(cudaMemcpyAsync(p.x.p, p.b.p, sizeof(T) * p.n, cudaMemcpyDeviceToDevice, s), "cudaMemcpyAsync");
     });
   r.analysis_ms = 0;
   p.cublas_ms   = r.ms;
   WriteResult(p, "cublas", 0, 0, "", r, o);
 }
 
-template <class T> static void Ours(Problem<T> &p, TrsvDenseForm form, int block, int launches, Options &o)
+template <class T> static void MeasureOurs(Problem<T> &p, TrsvDenseForm form, int block, int launches, Options &o)
 {
   static const char *const names[]  = {"blocks", "doubling", "simple", "pairs"};
   const TrsvDenseSettings  settings = {form, block, launches};
@@ -183,13 +185,13 @@ template <class T> static void MeasureSize(int n, cublasHandle_t handle, Options
 
   if (!counts) o.json = nullptr;
   p.Serial();
-  Cublas(p, handle, o);
-  Ours(p, TRSV_DENSE_BLOCKS, 0, 0, o);
-  for (int block = 32; block < 2 * n && block <= 4096; block *= 2) Ours(p, TRSV_DENSE_BLOCKS, block, 0, o);
+  MeasureCublas(p, handle, o);
+  MeasureOurs(p, TRSV_DENSE_BLOCKS, 0, 0, o);
+  for (int block = 32; block < 2 * n && block <= 4096; block *= 2) MeasureOurs(p, TRSV_DENSE_BLOCKS, block, 0, o);
   for (int launches = 0; launches < 2; launches++) {
-    Ours(p, TRSV_DENSE_DOUBLING, 0, launches, o);
-    Ours(p, TRSV_DENSE_PAIRS, 0, launches, o);
-    Ours(p, TRSV_DENSE_SIMPLE, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_DOUBLING, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_PAIRS, 0, launches, o);
+    MeasureOurs(p, TRSV_DENSE_SIMPLE, 0, launches, o);
   }
   o.json = json;
 }
@@ -215,7 +217,7 @@ int main(int count, char **args)
     fprintf(stderr, "dense [-o FILE.jsonl] [-m MS] [-p double|float] [N...]\n");
     return 2;
   }
-  /* once, so that what the first use of a kernel or a library takes is nobody's time */
+  /* once, so that the first use of a kernel or a library is not measured */
   if (single) MeasureSize<float>(96, handle, o, false);
   else MeasureSize<double>(96, handle, o, false);
   printf("--\n");

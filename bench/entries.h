@@ -1,6 +1,6 @@
 /*
-   entries.h: what matrices.c and families.c make matrices of: entries in any order, any number of times. Where there is
-   no memory, the program ends.
+   entries.h: lists of entries in any order, with duplicates, from which matrices.c and families.c make matrices.
+   Without memory the program ends.
 */
 #ifndef ENTRIES_H
 #define ENTRIES_H
@@ -13,18 +13,18 @@ typedef struct {
   double *value;
 } Entries;
 
-void *Grow(void *, size_t bytes); /* as realloc() */
-void  Add(Entries *, long row, long column, double value);
+void *Reallocate(void *, size_t bytes); /* as realloc() */
+void  AddEntry(Entries *, long row, long column, double value);
 void  AddBoth(Entries *, long i, long j); /* without values */
 
-/* The grid of side[0] x side[1] x ... points, the first side fastest: neighbors along its axes up to `reach` away, or
-   all those around, with so many unknowns at each point, all of which are coupled. The number of rows. */
+/* The grid of side[0] x side[1] x ... points, the first side fastest. Neighbors are up to `reach` away along its axes,
+   or all points around; all unknowns of neighboring points are coupled. Return the number of rows. */
 int AddStar(Entries *, const int side[4], int reach);
 int AddBox(Entries *, const int side[3], int unknowns);
 
 /* Sums duplicates, and frees the entries. */
 void FromEntries(int rows, int cols, int valued, Entries *, Matrix *);
-void Reorder(const int *place, Matrix *); /* rows and columns to these places */
+void Reorder(const int *place, Matrix *); /* moves rows and columns to these places */
 
 int FamilyMake(const char *name, Matrix *); /* as MatrixMake() */
 

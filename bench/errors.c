@@ -4,12 +4,12 @@
 
      errors [-o FILE.jsonl] MATRIX...
 
-   For each matrix (see matrices.h): the lower and the upper triangle L and U of its pattern with seeded values, those
-   of its own values where it has them and a complete diagonal, and the transposes of these; in double and in float.
-   What an algorithm refuses has no error, nor has a triangle whose solution by serial overflows.
+   For each matrix (matrices.h): the lower and the upper triangle L and U of its pattern with seeded values, those of
+   its own values if it has values and a complete diagonal, and their transposes; in double and in float. There is no
+   error for a triangle that the algorithm refuses, or whose solution by serial overflows.
 
-   One JSON object for each matrix and algorithm goes to FILE, with the errors of L, U, L^T and U^T; a line to standard
-   output; exit status 1 where one is over the bound and serial's is not.
+   For each matrix and algorithm a JSON object with the errors of L, U, L^T and U^T is a line of FILE, and a line is
+   printed. The exit status is 1 if an error is over the bound and that of serial is not.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -25,21 +25,21 @@ enum {
 static const char *const precisions[] = {"float", "double"};
 
 typedef struct {
-  double error[2][2][KINDS]; /* by own values, precision, kind; negative: none */
+  double error[2][2][KINDS]; /* by own values, precision, kind; negative: no error */
 } Errors;
 
 static long wrong;
 
-static void *Must(void *p)
+static void *CheckMemory(void *p)
 {
   if (p) return p;
   fprintf(stderr, "no memory\n");
   exit(2);
 }
 
-static void *Narrowed(const double *from, size_t n, TrsvPrecision p)
+static void *ConvertValues(const double *from, size_t n, TrsvPrecision p)
 {
-  void *to = Must(calloc(n + 1, TrsvValueSize(p)));
+  void *to = CheckMemory(calloc(n + 1, TrsvValueSize(p)));
 
   for (size_t i = 0; i < n; i++)
     if (p == TRSV_FLOAT) ((float *)to)[i] = (float)from[i];
@@ -61,14 +61,14 @@ static TrsvError Prepare(const Triangle *t, TrsvPrecision p, int transposed, Sol
 {
   const size_t       n = (size_t)t->matrix.rows, nnz = (size_t)t->offsets[n], size = TrsvValueSize(p);
   unsigned long long seed = 3;
-  double            *b    = Must(malloc(sizeof(double) * (n + 1)));
+  double            *b    = CheckMemory(malloc(sizeof(double) * (n + 1)));
 
   for (size_t i = 0; i < n; i++) b[i] = RandomUniform(&seed) - 0.5;
   memset(s, 0, sizeof(*s));
   s->entries           = (int)nnz;
-  s->values[TRSV_HOST] = Narrowed(t->values, nnz, p);
-  s->b[TRSV_HOST]      = Narrowed(b, n, p);
-  s->x[TRSV_HOST]      = Narrowed(b, n, p);
+  s->values[TRSV_HOST] = ConvertValues(t->values, nnz, p);
+  s->b[TRSV_HOST]      = ConvertValues(b, n, p);
+  s->x[TRSV_HOST]      = ConvertValues(b, n, p);
   free(b);
   s->values[TRSV_DEVICE] = Upload(s->values[TRSV_HOST], size * nnz);
   s->b[TRSV_DEVICE]      = Upload(s->b[TRSV_HOST], size * n);
@@ -76,8 +76,8 @@ static TrsvError Prepare(const Triangle *t, TrsvPrecision p, int transposed, Sol
   s->T[TRSV_HOST] = s->T[TRSV_DEVICE] = t->matrix;
   s->T[TRSV_HOST].precision = s->T[TRSV_DEVICE].precision = p;
   s->T[TRSV_DEVICE].memory                                = TRSV_DEVICE;
-  s->T[TRSV_DEVICE].offsets = Upload(t->offsets, sizeof(int) * (n + 1));
-  s->T[TRSV_DEVICE].columns = Upload(t->columns, sizeof(int) * nnz);
+  s->T[TRSV_DEVICE].offsets                               = Upload(t->offsets, sizeof(int) * (n + 1));
+  s->T[TRSV_DEVICE].columns                               = Upload(t->columns, sizeof(int) * nnz);
   for (int memory = 0; memory < 2; memory++) {
     const TrsvMatrix A = s->T[memory];
 
@@ -110,14 +110,14 @@ static int IsFinite(const void *x, TrsvPrecision p, int n)
   return 1;
 }
 
-/* NAN where the solution overflows. */
+/* NAN if the solution overflows. */
 static TrsvError Measure(const Way *w, const Solves *s, double *error)
 {
-  const TrsvMemory    memory = w->algorithm->memory;
-  const TrsvMatrix   *T      = &s->T[TRSV_DEVICE];
-  const size_t        bytes  = TrsvValueSize(T->precision) * (size_t)T->rows;
-  TrsvPlan           *plan   = NULL;
-  TrsvError           e = WayPlan(w, &s->T[memory], s->analysis[memory], s->source[memory], s->entries, &plan);
+  const TrsvMemory  memory = w->algorithm->memory;
+  const TrsvMatrix *T      = &s->T[TRSV_DEVICE];
+  const size_t      bytes  = TrsvValueSize(T->precision) * (size_t)T->rows;
+  TrsvPlan         *plan   = NULL;
+  TrsvError         e      = WayPlan(w, &s->T[memory], s->analysis[memory], s->source[memory], s->entries, &plan);
 
   if (!e) e = TrsvPlanSetValues(plan, s->values[memory], memory, NULL);
   if (!e) e = TrsvPlanSolve(plan, s->b[memory], s->x[memory], NULL);
@@ -132,7 +132,7 @@ static TrsvError Measure(const Way *w, const Solves *s, double *error)
   return e;
 }
 
-static Way Row(int k)
+static Way WayOfRow(int k)
 {
   Way w = {.algorithm = TrsvAlgorithmFind("serial")};
 
@@ -140,7 +140,7 @@ static Way Row(int k)
   return w;
 }
 
-static void OneTriangle(const char *name, const Triangle *t, int own, TrsvPrecision p, int kind, Errors errors[])
+static void MeasureTriangle(const char *name, const Triangle *t, int own, TrsvPrecision p, int kind, Errors errors[])
 {
   Solves s;
 
@@ -148,15 +148,15 @@ static void OneTriangle(const char *name, const Triangle *t, int own, TrsvPrecis
     fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
     exit(2);
   }
-  for (int k = 0; *Row(k).name; k++) {
-    const Way       w     = Row(k);
-    double         *to    = &errors[k].error[own][p][kind], error = 0;
-    const TrsvError e     = Measure(&w, &s, &error);
+  for (int k = 0; *WayOfRow(k).name; k++) {
+    const Way       w  = WayOfRow(k);
+    double         *to = &errors[k].error[own][p][kind], error = 0;
+    const TrsvError e = Measure(&w, &s, &error);
 
-    if (!k && isnan(error)) break; /* of the other algorithms, too */
+    if (!k && isnan(error)) break; /* also for the other algorithms */
     if (!e) *to = error;
-    if (e == TRSV_ERR_UNSUPPORTED || (!e && error <= Bound(p))) continue;
-    if (!e && errors[0].error[own][p][kind] > Bound(p)) continue;
+    if (e == TRSV_ERR_UNSUPPORTED || (!e && error <= ErrorBound(p))) continue;
+    if (!e && errors[0].error[own][p][kind] > ErrorBound(p)) continue;
     printf("WRONG %s, %s, %s, %s of %s values: %s %g\n", name, w.name, precisions[p],
            (const char *const[]){"L", "U", "L^T", "U^T"}[kind], own ? "its own" : "seeded", e ? TrsvErrorMessage() : "",
            error);
@@ -165,7 +165,7 @@ static void OneTriangle(const char *name, const Triangle *t, int own, TrsvPrecis
   Release(&s);
 }
 
-/* The errors of one algorithm, as fields; and the largest. */
+/* Writes the errors of one algorithm as fields; returns the largest. */
 static void Write(FILE *f, const Errors *e, double largest[2])
 {
   for (int own = 0; own < 2; own++)
@@ -176,7 +176,7 @@ static void Write(FILE *f, const Errors *e, double largest[2])
 
         largest[p] = fmax(largest[p], v);
         if (f && v < 0) (void)fprintf(f, "%snull", kind ? ", " : "");
-        else if (f) (void)fprintf(f, "%s%.3g", kind ? ", " : "", v < 1e300 ? v : 1e300); /* JSON knows no Inf */
+        else if (f) (void)fprintf(f, "%s%.3g", kind ? ", " : "", v < 1e300 ? v : 1e300); /* JSON has no Inf */
       }
       if (f) (void)fputc(']', f);
     }
@@ -186,17 +186,18 @@ static void WriteErrors(const char *name, int rows, const Errors errors[], FILE 
 {
   const char *about = getenv("RESULT_FIELDS");
 
-  for (int k = 0; *Row(k).name; k++) {
+  for (int k = 0; *WayOfRow(k).name; k++) {
     double largest[2] = {0};
 
-    if (f) (void)fprintf(f, "{\"matrix\": \"%s\", \"rows\": %d, \"algorithm\": \"%s\"", name, rows, Row(k).name);
+    if (f) (void)fprintf(f, "{\"matrix\": \"%s\", \"rows\": %d, \"algorithm\": \"%s\"", name, rows, WayOfRow(k).name);
     Write(f, &errors[k], largest);
     if (f) (void)fprintf(f, "%s%s}\n", about ? ", " : "", about ? about : "");
-    printf("%-32s %-20s %.1e in double, %.1e in float\n", name, Row(k).name, largest[TRSV_DOUBLE], largest[TRSV_FLOAT]);
+    printf("%-32s %-20s %.1e in double, %.1e in float\n", name, WayOfRow(k).name, largest[TRSV_DOUBLE],
+           largest[TRSV_FLOAT]);
   }
 }
 
-static void OneMatrix(const char *what, FILE *f)
+static void MeasureMatrix(const char *what, FILE *f)
 {
   const char *slash = strrchr(what, '/');
   Errors      errors[ALGORITHMS];
@@ -217,7 +218,7 @@ static void OneMatrix(const char *what, FILE *f)
       Triangle  t;
 
       if (TriangleMake(&M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t)) continue;
-      for (int n = 0; n < 4; n++) OneTriangle(name, &t, own, (TrsvPrecision)(n % 2), upper + n / 2 * 2, errors);
+      for (int n = 0; n < 4; n++) MeasureTriangle(name, &t, own, (TrsvPrecision)(n % 2), upper + n / 2 * 2, errors);
       TriangleFree(&t);
     }
     WriteErrors(name, M.rows, errors, f);
@@ -227,10 +228,10 @@ static void OneMatrix(const char *what, FILE *f)
 
 int main(int count, char **args)
 {
-  const char *to = Word(count, args, "o");
+  const char *to = WordArgument(count, args, "o");
   FILE       *f  = to ? fopen(to, "a") : NULL;
 
-  for (int i = to ? 3 : 1; i < count; i++) OneMatrix(args[i], f);
+  for (int i = to ? 3 : 1; i < count; i++) MeasureMatrix(args[i], f);
   if (f) (void)fclose(f);
   printf("%ld wrong\n", wrong);
   return wrong > 0;

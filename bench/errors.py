@@ -2,14 +2,14 @@
 """The table of backward errors in docs/results.md, from results/errors.jsonl.
 
 errors.py                prints the table in Markdown
-errors.py --write FILE   puts it there
+errors.py --write FILE   writes it into the page
 """
 import json
 import os
 import statistics
 import sys
 
-from results import ROOT, put
+from results import ROOT, write_part
 
 ERRORS = os.path.join(ROOT, "results", "errors.jsonl")
 BEGIN = "<!-- made by bench/errors.py from results/errors.jsonl -->\n"
@@ -74,5 +74,5 @@ def table(lines):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "--write":
-        sys.exit(put(sys.argv[2], BEGIN, table(read()), BEFORE, HEADING))
+        sys.exit(write_part(sys.argv[2], BEGIN, table(read()), BEFORE, HEADING))
     print(table(read()), end="")

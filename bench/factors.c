@@ -1,5 +1,5 @@
 static char help[] =
-  "What -pc_sptrsvgpu_ordering auto goes by, of linear systems as in solutions.c: a line of JSON each.\n\
+  "What -pc_sptrsvgpu_ordering auto reads of linear systems, which solutions.c describes: a line of JSON each.\n\
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file, both if not given\n\n";
 
@@ -16,7 +16,7 @@ static char help[] =
 enum { SAMPLE = 2048 }; /* as in ordering/order_values.cu */
 
 /* The entry (i,j), or -1 */
-static int Find(const Matrix *M, int i, int j)
+static int FindEntry(const Matrix *M, int i, int j)
 {
   for (int low = M->offsets[i], high = M->offsets[i + 1]; low < high;) {
     const int middle = low + (high - low) / 2;
@@ -28,14 +28,14 @@ static int Find(const Matrix *M, int i, int j)
   return -1;
 }
 
-static double Diagonal(const Matrix *M, int i)
+static double GetDiagonal(const Matrix *M, int i)
 {
-  const int k = Find(M, i, i);
+  const int k = FindEntry(M, i, i);
 
   return k < 0 ? 0 : fabs(M->values[k]);
 }
 
-static int Sampled(int sample, int stride)
+static int IsSampled(int sample, int stride)
 {
   unsigned hash = (unsigned)sample * 2654435761u;
 
@@ -44,21 +44,21 @@ static int Sampled(int sample, int stride)
   return sample * stride + (int)(hash % (unsigned)stride);
 }
 
-/* Adds to both squares the fill of row i by way of row k. */
+/* Adds the fill of row i through row k to both squares. */
 static void FillThrough(const Matrix *M, const int *place, int i, int e, double fill[2])
 {
   const int k = M->columns[e], begin = M->offsets[k], end = M->offsets[k + 1];
 
-  if (k == i || !(Diagonal(M, k) > 0) || end - begin > TRSV_FILL_LONGEST) return;
+  if (k == i || !(GetDiagonal(M, k) > 0) || end - begin > TRSV_FILL_LONGEST) return;
   for (int t = begin; t < end; t++) {
     const int    j       = M->columns[t];
     const int    drops[] = {k < i && k < j, place[k] < place[i] && place[k] < place[j]};
-    const double d       = Diagonal(M, j);
+    const double d       = GetDiagonal(M, j);
 
-    if (j == i || (!drops[0] && !drops[1]) || !(d > 0) || Find(M, i, j) >= 0) continue;
-    const double f = M->values[e] * M->values[t] / Diagonal(M, k);
+    if (j == i || (!drops[0] && !drops[1]) || !(d > 0) || FindEntry(M, i, j) >= 0) continue;
+    const double f = M->values[e] * M->values[t] / GetDiagonal(M, k);
     for (int o = 0; o < 2; o++)
-      if (drops[o]) fill[o] += f * f / (Diagonal(M, i) * d);
+      if (drops[o]) fill[o] += f * f / (GetDiagonal(M, i) * d);
   }
 }
 
@@ -69,9 +69,9 @@ static void DiscardedFill(const Matrix *M, const int *place, double fill[2])
 
   fill[0] = fill[1] = 0;
   for (int s = 0; s * (long)stride < M->rows; s++) {
-    const int i = Sampled(s, stride);
+    const int i = IsSampled(s, stride);
 
-    if (i < M->rows && Diagonal(M, i) > 0 && M->offsets[i + 1] - M->offsets[i] <= TRSV_FILL_LONGEST)
+    if (i < M->rows && GetDiagonal(M, i) > 0 && M->offsets[i + 1] - M->offsets[i] <= TRSV_FILL_LONGEST)
       for (int e = M->offsets[i]; e < M->offsets[i + 1]; e++) FillThrough(M, place, i, e, fill);
   }
   for (int o = 0; o < 2; o++) fill[o] = sqrt(fill[o]);
@@ -84,7 +84,7 @@ static double Asymmetry(const Matrix *M)
 
   for (int i = 0; i < M->rows; i++)
     for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) {
-      const int    j = M->columns[k], mirror = j == i ? -1 : Find(M, j, i);
+      const int    j = M->columns[k], mirror = j == i ? -1 : FindEntry(M, j, i);
       const double v = M->values[k], d = mirror < 0 ? v : v - M->values[mirror];
 
       if (j == i) continue;
@@ -94,8 +94,8 @@ static double Asymmetry(const Matrix *M)
   return all > 0 ? sqrt(skew / all) : all;
 }
 
-/* Do only pivots depend on each other: does no row of L have a column in common with a row that it depends on? */
-static int OnlyPivots(const Matrix *M)
+/* Do only pivots depend on each other, because no row of L shares a column with a row on which it depends? */
+static int OnlyPivotsDepend(const Matrix *M)
 {
   for (int i = 0; i < M->rows; i++)
     for (int e = M->offsets[i]; e < M->offsets[i + 1] && M->columns[e] < i; e++) {
@@ -103,7 +103,7 @@ static int OnlyPivots(const Matrix *M)
                 searched = longer ? k : i, other = longer ? i : k;
 
       for (int t = M->offsets[other]; t < M->offsets[other + 1]; t++)
-        if (M->columns[t] > k && M->columns[t] != i && Find(M, searched, M->columns[t]) >= 0) return 0;
+        if (M->columns[t] > k && M->columns[t] != i && FindEntry(M, searched, M->columns[t]) >= 0) return 0;
     }
   return 1;
 }
@@ -118,7 +118,7 @@ static PetscErrorCode PrintFactor(const char order[], const Matrix *M)
   PetscCheck(!TriangleMake(M, TRSV_LOWER, 0, &T) && !TrsvAnalyze(&T.matrix, &a), PETSC_COMM_SELF, PETSC_ERR_LIB, "%s",
              TrsvErrorMessage());
   const TrsvStatistics *s      = &a->statistics;
-  const int             pivots = OnlyPivots(M);
+  const int             pivots = OnlyPivotsDepend(M);
   for (int i = 0; i < M->rows && !pivots; i++) longest = PetscMax(longest, M->offsets[i + 1] - M->offsets[i]);
   printf(", \"%s\": {\"pivots\": %d, \"longest\": %d, \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.10g, "
          "\"row_variation\": %.8g, \"row_max\": %d, \"levels\": %d, \"level_max\": %d, \"level_mean\": %.10g, ",
@@ -133,12 +133,12 @@ static PetscErrorCode PrintFactor(const char order[], const Matrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Print(const char name[], const char values[], Matrix *M)
+static PetscErrorCode PrintMatrix(const char name[], const char values[], Matrix *M)
 {
   TrsvOrdering *o;
   double        fill[2];
   long          lower = 0;
-  int          *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  int          *place = Reallocate(NULL, sizeof(int) * (size_t)M->rows);
 
   PetscFunctionBeginUser;
   PetscCheck(!TrsvOrderMulticolor(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, &o), PETSC_COMM_SELF,
@@ -172,11 +172,11 @@ static PetscErrorCode WriteFactors(Mat A, const char name[], const char values[]
   PetscCall(MatGetSize(A, &rows, NULL));
   for (PetscInt i = 0, n; i < rows; i++) {
     PetscCall(MatGetRow(A, i, &n, &columns, &row));
-    for (PetscInt k = 0; k < n; k++) Add(&e, i, columns[k], row[k]);
+    for (PetscInt k = 0; k < n; k++) AddEntry(&e, i, columns[k], row[k]);
     PetscCall(MatRestoreRow(A, i, &n, &columns, &row));
   }
   FromEntries((int)rows, (int)rows, 1, &e, &M);
-  PetscCall(Print(name, values, &M));
+  PetscCall(PrintMatrix(name, values, &M));
   MatrixFree(&M);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""The constants of the predictions (src/kernels/solve/model/constants.h) against the committed results.
+"""Compares the constants of the predicted times (src/kernels/solve/model/constants.h) with the committed results.
 
-fit.py            for each formula: rms error of the logarithm of the time with the constants as they are, with constants fitted again, and of each family of
-                  matrices with constants fitted to the others; then the constants side by side
-fit.py thread     of that formula alone; others are printed by fit.py --list
-fit.py order [--check]     of the choice of the ordering: fit_order.py
-fit.py --matrices FOLDER   the matrices of these results, as bench/statistics.c takes them; files are in FOLDER
+fit.py            for each formula: the rms error of the logarithm of the time with the constants as they are, with
+                  constants fitted again, and of each family of matrices with constants fitted to the others; then both
+                  values of each constant
+fit.py FORMULA    the same for one formula, as thread; fit.py --list prints their names
+fit.py order [--check]     the choice of the ordering: fit_order.py
+fit.py --matrices FOLDER   the matrices of these results, as arguments of bench/statistics.c; files are in FOLDER
 
-Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each
-constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl (bench/statistics.c makes them, without a GPU).
-The formulas are those of the library: model.c and chunk_settings.c are compiled into a shared library whose constants can be changed. Constants are never
-changed in the source: those marked choice are not the best fit on purpose. Needs gcc, and no packages of Python.
+The fit minimizes the squares of log(predicted / measured) over single solves in
+results/{solve,families,bmc,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each constant
+that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl, which bench/statistics.c
+makes without a GPU. The formulas are those of the library: the script compiles model.c and chunk_settings.c into a
+shared library whose constants can be changed. It never changes the source: constants marked choice are not the best
+fit on purpose. It needs gcc, and no packages of Python.
 """
 
 import ctypes
@@ -55,7 +58,8 @@ def library():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.so")
         files = [os.path.join(KERNELS, "solve", f) for f in ("model/model.c", "schedule/chunk_settings.c")]
-        subprocess.run(["gcc", "-std=gnu11", "-O2", "-shared", "-fPIC", "-DTRSV_MODEL_QUALIFIER=", "-I" + KERNELS, *files, "-o", path, "-lm"], check=True)
+        command = ["gcc", "-std=gnu11", "-O2", "-shared", "-fPIC", "-DTRSV_MODEL_QUALIFIER=", "-I" + KERNELS]
+        subprocess.run([*command, *files, "-o", path, "-lm"], check=True)
         lib = ctypes.CDLL(path)
     for name in ("Thread", "Recompute", "Sell", "Chunk", "Inverse"):
         getattr(lib, "TrsvModel" + name).restype = ctypes.c_double
@@ -71,8 +75,18 @@ def settings(text):
     new = dict(re.findall(r"\b(\w+)=(-?\d+)", text))
     find = lambda letter, word, default=0: int(old.get(letter) or new.get(word) or default)
     s = Settings()
-    for field, value in (("chunks", find("P", "chunks")), ("length", find("K", "record")), ("width", int(re.search(r"W(\d+)|$", text).group(1) or 32)), ("cluster", find("N", "cluster")),
-                         ("ring", 2048), ("stages", 8), ("import_lifetime", find("L", "import_lifetime", -1)), ("steps_l2", 8), ("steps_cluster", 4)):
+    values = {
+        "chunks": find("P", "chunks"),
+        "length": find("K", "record"),
+        "width": int(re.search(r"W(\d+)|$", text).group(1) or 32),
+        "cluster": find("N", "cluster"),
+        "ring": 2048,
+        "stages": 8,
+        "import_lifetime": find("L", "import_lifetime", -1),
+        "steps_l2": 8,
+        "steps_cluster": 4,
+    }
+    for field, value in values.items():
         if field in dict(Settings._fields_):
             setattr(s, field, value)
     return s
@@ -83,7 +97,9 @@ def kind(line):
     name, text = line["algorithm"], line["setting"]
     blocks = re.match(r"blocks(?: of |=)(\d+)", text)
     if name in ("chunk", "inverse"):
-        return None if blocks and blocks.group(1) == "1" else "inverse" if blocks else "chunk" if name == "chunk" else None
+        if blocks:
+            return "inverse" if blocks.group(1) != "1" else None
+        return "chunk" if name == "chunk" else None
     if name == "thread" and "recompute" in text:
         return "recompute"
     return name if name in ("thread", "recompute", "sell") else None
@@ -142,12 +158,14 @@ class Formula:
             "settings": lambda s, p, t: lib.TrsvChunkSettingsSeconds(s, t),
         }[name]
         self.call = call
-        self.rows = [(m, ctypes.byref(s), p, math.log(1e-3 * ms), ctypes.byref(settings(t)) if name == "settings" else None) for m, s, p, ms, t in rows]
+        given = lambda text: ctypes.byref(settings(text)) if name == "settings" else None
+        self.rows = [(m, ctypes.byref(s), p, math.log(1e-3 * ms), given(t)) for m, s, p, ms, t in rows]
         self.rows = [r for r in self.rows if math.isfinite(call(r[1], r[2], r[4]))]
         self.stock = [float(c[1]) for c in CONSTANTS]
         prefix = ("inverse_", "chunk_") if name == "inverse" else (name + "_",)
         unused = "inverse_estimate"
-        self.free = [i for i, c in enumerate(CONSTANTS) if c[0].startswith(prefix) and c[3] != "hand" and c[0] != unused and self.matters(i)]
+        fitted = lambda c: c[0].startswith(prefix) and c[3] != "hand" and c[0] != unused
+        self.free = [i for i, c in enumerate(CONSTANTS) if fitted(c) and self.matters(i)]
 
     def matters(self, i):
         before = self.errors(self.rows)
@@ -159,7 +177,7 @@ class Formula:
     def errors(self, rows):
         return [math.log(self.call(s, p, t)) - ms for _, s, p, ms, t in rows]
 
-    def put(self, values):
+    def set_constants(self, values):
         for i, v in zip(self.free, values):
             self.table[i] = self.stock[i] * math.exp(v)
 
@@ -168,33 +186,34 @@ class Formula:
         n, x, damping = len(self.free), [0.0] * len(self.free), 1e-2
         pull = 1e-3 * len(rows)
         cost = lambda e, x: sum(v * v for v in e) + pull * sum(v * v for v in x)
-        self.put(x)
+        self.set_constants(x)
         e = self.errors(rows)
         for _ in range(rounds):
             columns = []
             for j in range(n):
-                self.put([v + 1e-4 * (k == j) for k, v in enumerate(x)])
+                self.set_constants([v + 1e-4 * (k == j) for k, v in enumerate(x)])
                 columns.append([(a - b) / 1e-4 for a, b in zip(self.errors(rows), e)])
-            A = [[sum(a * b for a, b in zip(columns[i], columns[j])) + pull * (i == j) for j in range(n)] for i in range(n)]
+            dot = lambda u, v: sum(a * b for a, b in zip(u, v))
+            A = [[dot(columns[i], columns[j]) + pull * (i == j) for j in range(n)] for i in range(n)]
             b = [-sum(a * v for a, v in zip(columns[i], e)) - pull * x[i] for i in range(n)]
             better = False
             while damping < 1e6 and not better:
                 step = solve([[A[i][j] * (1 + damping * (i == j)) for j in range(n)] for i in range(n)], b)
                 new = [max(-2.5, min(2.5, v + d)) for v, d in zip(x, step)]
-                self.put(new)
+                self.set_constants(new)
                 trial = self.errors(rows)
                 better = cost(trial, new) < cost(e, x) * (1 - 1e-6)
                 damping *= 0.3 if better else 5
             if not better:
                 break
             x, e = new, trial
-        self.put([0.0] * n)
+        self.set_constants([0.0] * n)
         return x
 
     def rms(self, rows, x):
-        self.put(x)
+        self.set_constants(x)
         e = self.errors(rows)
-        self.put([0.0] * len(self.free))
+        self.set_constants([0.0] * len(self.free))
         return math.sqrt(sum(v * v for v in e) / len(e))
 
 
@@ -228,8 +247,11 @@ def report(f):
         error = f.rms(rows, f.fit(others, rounds=6))
         left += error * error * len(rows)
         worst.append((error, name, len(rows), f.rms(rows, none)))
-    print(f"  rms error: {f.rms(f.rows, none):.3f} as they are, {f.rms(f.rows, x):.3f} fitted again, {math.sqrt(left / len(f.rows)):.3f} for each of {len(families)} families with constants fitted to the others")
-    print("  worst families left out: " + ", ".join(f"{name} {error:.2f} ({before:.2f} as they are)" for error, name, _, before in sorted(worst, reverse=True)[:5]))
+    error = math.sqrt(left / len(f.rows))
+    print(f"  rms error: {f.rms(f.rows, none):.3f} as they are, {f.rms(f.rows, x):.3f} fitted again, "
+          f"{error:.3f} for each of {len(families)} families with constants fitted to the others")
+    print("  worst families left out: " + ", ".join(f"{name} {error:.2f} ({before:.2f} as they are)"
+                                                    for error, name, _, before in sorted(worst, reverse=True)[:5]))
     for i, v in zip(f.free, x):
         name, value, unit, how = CONSTANTS[i]
         print(f"  {name:26s} {float(value):10.4g}  fitted {float(value) * math.exp(v):10.4g}  {how:6s} {unit}")
@@ -241,7 +263,8 @@ def main(args):
         print(*matrices(args[1]))
         return 0
     if args[:1] in (["order"], ["--check"]):
-        return subprocess.run([sys.executable, os.path.join(ROOT, "bench", "fit_order.py"), *args[args[0] == "order":]], check=False).returncode
+        command = [sys.executable, os.path.join(ROOT, "bench", "fit_order.py"), *args[args[0] == "order":]]
+        return subprocess.run(command, check=False).returncode
     if args == ["--list"]:
         print(*names, "order")
         return 0

@@ -46,8 +46,8 @@ PREDICTED = (
 )
 
 
-def spent(multicolor, entries, levels):
-    """ms of a look: what auto took longer than the ordering that it chose (results/corpus.jsonl, choices.jsonl)."""
+def comparison_ms(multicolor, entries, levels):
+    """ms of a comparison: the time of auto minus that of the chosen order (results/corpus.jsonl, choices.jsonl)."""
     return 0.75 + 0.25e-6 * entries + 0.2e-3 * levels if multicolor else 0.35 + 0.15e-6 * entries
 
 
@@ -79,12 +79,12 @@ class Rule:
         self.place = {c[0]: i for i, c in enumerate(CONSTANTS)}
         self.source = {c[0]: float(c[1]) for c in CONSTANTS}
 
-    def put(self, **constants):
+    def set_constants(self, **constants):
         for name, value in constants.items():
             self.table[self.place[name]] = value
 
     def choose(self, known):
-        """1: multicolor, 0: natural; was the other ordering looked at?; the predictions, in seconds"""
+        """1: multicolor, 0: natural; was the other ordering made?; the predictions, in seconds"""
         p = (ctypes.c_double * len(PREDICTED))()
         looked = ctypes.c_int()
         return self.lib.OrderChoose(ctypes.byref(known), p, ctypes.byref(looked)), looked.value, dict(zip(PREDICTED, p))
@@ -115,7 +115,7 @@ class System:
         """Time over that of the better ordering; None: not solved."""
         choice, looked, _ = rule.choose(self.known)
         return (
-            (self.ways[choice]["ms"] + looked * spent(choice, self.entries, self.levels)) / self.best
+            (self.ways[choice]["ms"] + looked * comparison_ms(choice, self.entries, self.levels)) / self.best
             if self.solved[choice]
             else None
         )
@@ -135,7 +135,7 @@ def systems(*wanted):
     return [s for s in found if s.best]
 
 
-def tell(title, losses):
+def print_losses(title, losses):
     some = [x for x in losses if x]
     above = f"{sum(x > 1.15 for x in some)} of {len(losses)} above 1.15, {len(losses) - len(some)} not solved"
     print(f"{title}: {mean(some):.4f} of the better ordering, at most {max(some):.2f}, {above}")
@@ -146,9 +146,9 @@ def table(rule, fitted):
     found = {}
     stock = rule.source["order_growth"], rule.source["order_growth_power"]
     for growth, power in itertools.chain(itertools.product(GROWTHS, POWERS), [stock]):
-        rule.put(order_growth=growth, order_growth_power=power)
+        rule.set_constants(order_growth=growth, order_growth_power=power)
         found[growth, power] = [math.log(s.loss(rule) or UNSOLVED) for s in fitted]
-    rule.put(**rule.source)
+    rule.set_constants(**rule.source)
     return found
 
 
@@ -163,7 +163,7 @@ def left_out(losses, fitted):
     return math.exp(total / len(fitted))
 
 
-def beyond(losses, best, stock, fitted):
+def standard_errors_above(losses, best, stock, fitted):
     """Standard errors by which the constants of the source lose more than the best; families are independent."""
     families = {}
     for s, a, b in zip(fitted, losses[stock], losses[best]):
@@ -226,7 +226,7 @@ def main(args):
     cost = {k: math.exp(sum(v) / len(v)) for k, v in losses.items()}
     best = min(cost, key=cost.get)
     stock = rule.source["order_growth"], rule.source["order_growth_power"]
-    above = beyond(losses, best, stock, fitted)
+    above = standard_errors_above(losses, best, stock, fitted)
     pair = "order_growth {:g}, order_growth_power {:g}: {:.4f}".format
     told = f"{pair(*stock, cost[stock])}; least: {pair(*best, cost[best])}, {above:.1f} standard errors less"
     if args == ["--check"]:
@@ -234,7 +234,7 @@ def main(args):
             print(f"constants.h has {told}: run bench/fit_order.py")
         return above > ERRORS
     for use in ("fit", "real") + (("report",) if args == ["--report"] else ()):
-        tell(use, [s.loss(rule) for s in systems(use)])
+        print_losses(use, [s.loss(rule) for s in systems(use)])
     families = len({s.family for s in fitted})
     print(f"{told}; {left_out(losses, fitted):.4f} with each of {families} families left out of the fit")
     same = sum(rule.choose(s.known)[0] == s.chosen for s in fitted)

@@ -1,14 +1,14 @@
-static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the time of KSPSolve in one process.\n\
+static char help[] = "The time of KSPSolve by KSP types with scalars on the GPU and by PETSc's own, in one process.\n\
   -f <file,file,...>  : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -runs <n>           : of which the median counts, 7 if not given\n\
   -host               : matrices on the host, to try all this where there is no GPU\n\
   -o <file>           : a JSON object a line is added to it\n\n";
 
 /*
-   Systems as in solutions.c: b = ones, rtol 1e-8. CG for symmetric matrices (a file's weighted Laplacian), BiCGStab for
-   others in their own values. For each preconditioner and norm both types have a KSP with the same settings; the set-up
-   and one solve are not counted; then they take turns. A time is the host's, from an idle GPU to an idle GPU. The
-   result has the true residual. The plugin is loaded by -dll_append.
+   Systems are those of solutions.c: b = ones, rtol 1e-8. CG for symmetric matrices (a file's weighted Laplacian),
+   BiCGStab for others with their own values. For each preconditioner and norm both types have a KSP with the same
+   settings, and take turns after a set-up and a solve that do not count. A time is that of the host's clock, from an
+   idle GPU to an idle GPU. The result has the true residual. -dll_append loads the plugin.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -105,7 +105,7 @@ static PetscErrorCode Compare(const Request *request, Mat A, const char name[], 
     PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name,
     ways[way].name, KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
   if (!request->out) PetscFunctionReturn(PETSC_SUCCESS);
-  (void)fprintf(request->out, /* PETSc's would write 3. for 3 */
+  (void)fprintf(request->out, /* PETSc's function would write 3. for 3 */
                 "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", "
                 "\"runs\": %ld, "
                 "\"petsc_iterations\": %ld, \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, \"petsc_reason\": \"%s\", "

@@ -3,7 +3,7 @@
 
 krylov.py               prints it
 krylov.py FILE.jsonl    prints it of other results
-krylov.py --write FILE  puts it there
+krylov.py --write FILE  writes it into the page
 """
 
 import json
@@ -11,7 +11,7 @@ import math
 import os
 import sys
 
-from results import ROOT, put
+from results import ROOT, write_part
 
 BEGIN = "<!-- made by bench/krylov.py from results/krylov.jsonl -->\n"
 NAMES = {"cg": "cgdevice", "bcgs": "bcgsdevice"}
@@ -26,7 +26,7 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def good(line):
+def is_comparable(line):
     """Both solved, with residuals of the same size."""
     both = line["petsc_reason"].startswith("CONVERGED") and line["reason"].startswith("CONVERGED")
     return both and line["residual"] <= 2 * line["petsc_residual"] + 1e-12
@@ -36,7 +36,7 @@ def gain(line):
     return line["petsc_ms"] / line["ms"]
 
 
-def detail(lines):
+def system_table(lines):
     out = [
         "| system | rows | method, preconditioner | iterations | PETSc's type, ms | on the GPU, ms | gain | "
         "with the natural norm: iterations | PETSc's type, ms | on the GPU, ms | gain |",
@@ -54,7 +54,7 @@ def detail(lines):
         for one in (line, other):
             if not one:
                 cells += ["", "", "", ""]
-            elif not good(one):
+            elif not is_comparable(one):
                 cells += [one["reason"] if not one["reason"].startswith("CONV") else one["petsc_reason"], "", "", ""]
             else:
                 same = one["iterations"] == one["petsc_iterations"]
@@ -72,9 +72,8 @@ def summary(lines):
             (10000, 100000, "10,000 to 100,000"),
             (100000, 1e9, "more"),
         ):
-            some = [
-                x for x in lines if x["method"] == method and x["norm"] == norm and good(x) and low <= x["rows"] < high
-            ]
+            same = [x for x in lines if x["method"] == method and x["norm"] == norm]
+            some = [x for x in same if is_comparable(x) and low <= x["rows"] < high]
             if some:
                 gains = [gain(x) for x in some]
                 out.append(
@@ -88,7 +87,7 @@ def table(path):
     lines = read(path)
     return (
         "\n".join(
-            [*summary(lines), "", "<details><summary>Each system</summary>", "", *detail(lines), "", "</details>"]
+            [*summary(lines), "", "<details><summary>Each system</summary>", "", *system_table(lines), "", "</details>"]
         )
         + "\n"
     )
@@ -96,5 +95,5 @@ def table(path):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
-        sys.exit(put(sys.argv[2], BEGIN, table(os.path.join(ROOT, "results", "krylov.jsonl"))))
+        sys.exit(write_part(sys.argv[2], BEGIN, table(os.path.join(ROOT, "results", "krylov.jsonl"))))
     print(table(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "results", "krylov.jsonl")), end="")

@@ -1,5 +1,5 @@
 /*
-   Matrix Market files by way of gzip and xz, generated patterns, and triangles of both.
+   Matrix Market files, which gzip and xz decompress, generated patterns, and triangles of both.
 */
 #include "entries.h"
 #include <stdio.h>
@@ -18,7 +18,7 @@ static unsigned long long RandomBits(unsigned long long *seed)
 
 double RandomUniform(unsigned long long *seed) { return (double)(RandomBits(seed) >> 11) * 0x1p-53; }
 
-void *Grow(void *p, size_t bytes)
+void *Reallocate(void *p, size_t bytes)
 {
   p = realloc(p, bytes ? bytes : 1);
   if (!p) {
@@ -28,13 +28,13 @@ void *Grow(void *p, size_t bytes)
   return p;
 }
 
-void Add(Entries *e, long row, long column, double value)
+void AddEntry(Entries *e, long row, long column, double value)
 {
   if (e->count == e->room) {
     e->room   = e->room ? 2 * e->room : 1 << 16;
-    e->row    = Grow(e->row, sizeof(int) * (size_t)e->room);
-    e->column = Grow(e->column, sizeof(int) * (size_t)e->room);
-    e->value  = Grow(e->value, sizeof(double) * (size_t)e->room);
+    e->row    = Reallocate(e->row, sizeof(int) * (size_t)e->room);
+    e->column = Reallocate(e->column, sizeof(int) * (size_t)e->room);
+    e->value  = Reallocate(e->value, sizeof(double) * (size_t)e->room);
   }
   e->row[e->count]     = (int)row;
   e->column[e->count]  = (int)column;
@@ -44,16 +44,16 @@ void Add(Entries *e, long row, long column, double value)
 /* Sorts by two counting sorts, by column and then by row. */
 void FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
 {
-  int *at        = Grow(NULL, sizeof(int) * ((size_t)(rows > cols ? rows : cols) + 2)),
-      *by_column = Grow(NULL, sizeof(int) * (size_t)(e->count + 1));
-  int *sorted = Grow(NULL, sizeof(int) * (size_t)(e->count + 1)), n = 0;
+  int *at        = Reallocate(NULL, sizeof(int) * ((size_t)(rows > cols ? rows : cols) + 2)),
+      *by_column = Reallocate(NULL, sizeof(int) * (size_t)(e->count + 1));
+  int *sorted = Reallocate(NULL, sizeof(int) * (size_t)(e->count + 1)), n = 0;
 
   memset(M, 0, sizeof(*M));
   M->rows    = rows;
   M->cols    = cols;
-  M->offsets = Grow(NULL, sizeof(int) * ((size_t)rows + 1));
-  M->columns = Grow(NULL, sizeof(int) * (size_t)(e->count + 1));
-  if (valued) M->values = Grow(NULL, sizeof(double) * (size_t)(e->count + 1));
+  M->offsets = Reallocate(NULL, sizeof(int) * ((size_t)rows + 1));
+  M->columns = Reallocate(NULL, sizeof(int) * (size_t)(e->count + 1));
+  if (valued) M->values = Reallocate(NULL, sizeof(double) * (size_t)(e->count + 1));
   memset(at, 0, sizeof(int) * ((size_t)cols + 2));
   for (long k = 0; k < e->count; k++) at[e->column[k] + 1]++;
   for (int j = 0; j < cols; j++) at[j + 1] += at[j];
@@ -92,7 +92,7 @@ static int EndsWith(const char *s, const char *end)
   return n >= m && !strcmp(s + n - m, end);
 }
 
-static int Read(const char *file, Matrix *M)
+static int ReadMatrix(const char *file, Matrix *M)
 {
   Entries e = {0, 0, NULL, NULL, NULL};
   char    command[4200], line[4096];
@@ -124,8 +124,8 @@ static int Read(const char *file, Matrix *M)
       const double v = pattern ? 0 : strtod(end, &end);
 
       if (i < 0 || i >= m || j < 0 || j >= n) break;
-      Add(&e, i, j, v);
-      if (symmetric && i != j) Add(&e, j, i, skew ? -v : v);
+      AddEntry(&e, i, j, v);
+      if (symmetric && i != j) AddEntry(&e, j, i, skew ? -v : v);
     }
   else nz = -1;
   (void)pclose(f);
@@ -139,8 +139,8 @@ static int Read(const char *file, Matrix *M)
 
 void AddBoth(Entries *e, long i, long j)
 {
-  Add(e, i, j, 0);
-  Add(e, j, i, 0);
+  AddEntry(e, i, j, 0);
+  AddEntry(e, j, i, 0);
 }
 
 int AddStar(Entries *e, const int side[4], int reach)
@@ -158,7 +158,7 @@ int AddBox(Entries *e, const int side[3], int unknowns)
   const int n = side[0] * side[1] * side[2];
 
   for (int i = 0; i < n; i++)
-    for (int d = 0; d < 14; d++) { /* the neighbors that come before, and the point itself */
+    for (int d = 0; d < 14; d++) { /* the earlier neighbors, and the point itself */
       const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1,
                 z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
 
@@ -186,7 +186,7 @@ static int AddRmat(Entries *e, int scale, int degree, unsigned long long *seed)
   return 1 << scale;
 }
 
-static int Make(const char *what, Matrix *M)
+static int MakeMatrix(const char *what, Matrix *M)
 {
   Entries            e    = {0, 0, NULL, NULL, NULL};
   unsigned long long seed = 7;
@@ -210,7 +210,7 @@ static int Make(const char *what, Matrix *M)
   } else if (sscanf(what, "arrow:%d:%d", &a, &b) == 2 || (b = 1, sscanf(what, "arrow:%d", &a) == 1)) {
     for (int i = a - b; i < a; i++)
       for (int j = 0; j < i; j++) AddBoth(&e, i, j);
-  } else if (sscanf(what, "diag:%d", &a) != 1) return Read(what, M);
+  } else if (sscanf(what, "diag:%d", &a) != 1) return ReadMatrix(what, M);
   FromEntries(a, a, 0, &e, M);
   return 0;
 }
@@ -222,13 +222,13 @@ void Reorder(const int *place, Matrix *M)
 
   for (int i = 0; i < rows; i++)
     for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++)
-      Add(&e, place[i], place[M->columns[k]], valued ? M->values[k] : 0);
+      AddEntry(&e, place[i], place[M->columns[k]], valued ? M->values[k] : 0);
   MatrixFree(M);
   FromEntries(rows, rows, valued, &e, M);
 }
 
-/* In multicolor order */
-static int Order(Matrix *M)
+/* Permutes to the multicolor order */
+static int OrderMulticolor(Matrix *M)
 {
   TrsvOrdering *o;
   int          *place;
@@ -237,7 +237,7 @@ static int Order(Matrix *M)
     fprintf(stderr, "no ordering: %s\n", M->rows != M->cols ? "the matrix is not square" : TrsvErrorMessage());
     return -1;
   }
-  place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  place = Reallocate(NULL, sizeof(int) * (size_t)M->rows);
   for (int i = 0; i < M->rows; i++) place[o->order[i]] = i;
   TrsvOrderingDestroy(&o);
   Reorder(place, M);
@@ -249,8 +249,8 @@ int MatrixMake(const char *what, Matrix *M)
 {
   const int skip = strncmp(what, "bmc:", 4) ? 0 : 4;
 
-  if (Make(what + skip, M)) return -1;
-  return skip ? Order(M) : 0;
+  if (MakeMatrix(what + skip, M)) return -1;
+  return skip ? OrderMulticolor(M) : 0;
 }
 
 void MatrixFree(Matrix *M)
@@ -267,9 +267,9 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
   int                n     = 0;
 
   if (M->rows != M->cols || (own && !M->values)) return -1;
-  T->offsets = Grow(NULL, sizeof(int) * ((size_t)M->rows + 1));
-  T->columns = Grow(NULL, sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1));
-  T->values  = Grow(NULL, sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1));
+  T->offsets = Reallocate(NULL, sizeof(int) * ((size_t)M->rows + 1));
+  T->columns = Reallocate(NULL, sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1));
+  T->values  = Reallocate(NULL, sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1));
   for (int i = 0; i < M->rows; i++) {
     int at = -1, off = 0;
 

@@ -1,11 +1,11 @@
 /*
    measure.cuh: how a solve is timed and checked, for bench.cu.
 
-   A solve's time is the median of many, each between two events, into an x that was poisoned right before in the same
-   stream: so the device is not idle when the solve is launched, as it is not in a Krylov method. Whatever a solve has
-   to reset is part of it. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|) of the
-   first and the last. The analysis starts from a pattern and values on the device, and ends when a solve could start;
-   the median of three, host's clock.
+   The time of a solve is the median of many, each between two events. Its x is poisoned immediately before in the same
+   stream, so that the device is busy when the solve is launched, as in a Krylov method. The time includes what a solve
+   resets. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|) of the first and the last
+   solve. An analysis starts from a pattern and values on the device, and ends when a solve could start; its time is the
+   median of three by the host's clock.
 */
 #ifndef MEASURE_CUH
 #define MEASURE_CUH
@@ -28,7 +28,7 @@ static inline double Milliseconds()
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-static inline void Cuda(cudaError_t e, const char *what)
+static inline void CheckCuda(cudaError_t e, const char *what)
 {
   if (e == cudaSuccess) return;
   fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
@@ -45,24 +45,24 @@ template <class T> struct DeviceArray {
   T     *p = nullptr;
   size_t n;
 
-  explicit DeviceArray(size_t n_) : n(n_) { Cuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
+  explicit DeviceArray(size_t n_) : n(n_) { CheckCuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
   DeviceArray(const T *from, size_t n_) : DeviceArray(n_)
   {
-    Cuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    CheckCuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   DeviceArray(const DeviceArray &) = delete;
   ~DeviceArray() { cudaFree(p); }
-  void Poison(cudaStream_t stream) { Cuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
+  void Poison(cudaStream_t stream) { CheckCuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
   std::vector<T> Fetch(const char *what) const
   {
     std::vector<T> v(n);
 
-    Cuda(cudaMemcpy(v.data(), p, sizeof(T) * n, cudaMemcpyDeviceToHost), what);
+    CheckCuda(cudaMemcpy(v.data(), p, sizeof(T) * n, cudaMemcpyDeviceToHost), what);
     return v;
   }
 };
 
-/* Scalars: double, float, std::complex of either. A complex number is a real one times a phase by chance. */
+/* Conversion to double, float, or std::complex of either. A complex number is the real one times a random phase. */
 template <class T> struct Scalar {
   typedef double                 wide;
   static constexpr TrsvPrecision precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
@@ -81,7 +81,7 @@ template <class R> struct Scalar<std::complex<R>> {
   static bool Finite(std::complex<R> v) { return std::isfinite(v.real()) && std::isfinite(v.imag()); }
 };
 
-template <class T> static std::vector<T> Scalars(const double *from, size_t n)
+template <class T> static std::vector<T> ConvertValues(const double *from, size_t n)
 {
   std::vector<T>     v(n);
   unsigned long long seed = 5;
@@ -99,7 +99,7 @@ template <class T> struct Case {
   DeviceArray<T>   device_values;
 
   explicit Case(const Triangle &t_)
-      : t(t_), host(t.matrix), device(t.matrix), values(Scalars<T>(t.values, (size_t)t.offsets[t.matrix.rows])),
+      : t(t_), host(t.matrix), device(t.matrix), values(ConvertValues<T>(t.values, (size_t)t.offsets[t.matrix.rows])),
         offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()),
         device_values(values.data(), values.size())
   {
@@ -173,11 +173,11 @@ struct Result {
   size_t             bytes        = 0;
   int                solves       = 0; /* timed */
   bool               same_bits    = true;
-  bool               refused      = false; /* the algorithm does not do this matrix; failure says why */
+  bool               refused      = false; /* the algorithm refuses this matrix; failure says why */
   char               failure[256] = "";
 };
 
-/* Keeps a stream busy for long enough to queue a solve behind it. */
+/* Keeps a stream busy for the time that queuing a solve takes. */
 static __global__ void Delay()
 {
   unsigned long long start, now;
@@ -187,11 +187,11 @@ static __global__ void Delay()
   while (now - start < 30000);
 }
 
-/* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while
- * everything is warmed up. */
+/* Shall a profiler that waits (ncu --profile-from-start off) see the first solve of each algorithm? Not during the
+   warm-up. */
 static bool profiled;
 
-/* FNV-1a of the bytes of a solution, to compare builds with */
+/* FNV-1a of the bytes of a solution, to compare builds */
 template <class T> static unsigned long long Hash(const std::vector<T> &x)
 {
   unsigned long long h = 14695981039346656037ull;
@@ -200,8 +200,8 @@ template <class T> static unsigned long long Hash(const std::vector<T> &x)
   return h;
 }
 
-/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each,
- * untimed. */
+/* Times and checks solve(stream), which writes x; check(x) returns its error; prepare(stream) runs before each solve,
+   untimed. */
 template <class T, class Solve, class Check, class Prepare>
 static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
 {
@@ -212,10 +212,10 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   cudaGraphExec_t     exec;
   double              total = 0;
 
-  Cuda(cudaDeviceSynchronize(), "before solves");
-  Cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
-  Cuda(cudaEventCreate(&start), "cudaEventCreate");
-  Cuda(cudaEventCreate(&end), "cudaEventCreate");
+  CheckCuda(cudaDeviceSynchronize(), "before solves");
+  CheckCuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+  CheckCuda(cudaEventCreate(&start), "cudaEventCreate");
+  CheckCuda(cudaEventCreate(&end), "cudaEventCreate");
   auto failed = [&](TrsvError e) {
     if (e) snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
     return e != TRSV_SUCCESS;
@@ -224,12 +224,12 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
     float ms;
 
     prepare(stream);
-    Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is
-                                     timed, but the solve */
+    Delay<<<1, 1, 0, stream>>>(); /* the stream is busy, as in a Krylov method: the time is that of the solve, without
+                                     the launch on the host */
     cudaEventRecord(start, stream);
     const bool bad = run();
     cudaEventRecord(end, stream);
-    Cuda(cudaEventSynchronize(end), "a solve");
+    CheckCuda(cudaEventSynchronize(end), "a solve");
     cudaEventElapsedTime(&ms, start, end);
     list.push_back(ms);
     total += ms;
@@ -255,23 +255,23 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   if (!times.empty()) r.ms = Median(times);
   r.solves = (int)times.size();
 
-  /* the same in a graph */
-  Cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  /* the same solves in a graph */
+  CheckCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   const bool        bad      = plain();
   const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
   if (bad || captured != cudaSuccess) {
     (void)cudaGetLastError();
     if (!bad) snprintf(r.failure, sizeof(r.failure), "cannot be captured in a graph: %s", cudaGetErrorString(captured));
   } else {
-    Cuda(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+    CheckCuda(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
     total = 0;
     for (int n = 0; n < (budget > 0 ? 50 : 3) && (n < 5 || total < budget); n++) {
       (void)once([&] { return cudaGraphLaunch(exec, stream) != cudaSuccess; }, replays);
       if (n < 3) r.same_bits = r.same_bits && same(); /* plans alternate between two halves of a buffer */
     }
     if (budget > 0) r.graph_ms = Median(replays);
-    Cuda(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
-    Cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    CheckCuda(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+    CheckCuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
   }
 
   if (once(plain, times)) {
@@ -283,25 +283,25 @@ static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve sol
   cudaStreamDestroy(stream);
 }
 
-/* The same for a solve that needs nothing to be there in x: it is poisoned. */
+/* The same for a solve that does not read x: x is poisoned. */
 template <class T, class Solve, class Check>
 static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
 {
   MeasureSolves(r, x, budget, solve, check, [&](cudaStream_t stream) { x.Poison(stream); });
 }
 
-/* The median time of make(), which returns what is to be unmade, over three, or over one that is long. */
+/* The median time of make() over three calls, or one if it is long; each result is destroyed. */
 template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms, bool timed, Make make, Unmake unmake)
 {
   std::vector<double> times;
 
   for (int n = 0; n < (timed ? 3 : 1); n++) {
     if (n) unmake();
-    Cuda(cudaDeviceSynchronize(), "before an analysis");
+    CheckCuda(cudaDeviceSynchronize(), "before an analysis");
     const double    start = Milliseconds();
     const TrsvError e     = make();
 
-    Cuda(cudaDeviceSynchronize(), "an analysis");
+    CheckCuda(cudaDeviceSynchronize(), "an analysis");
     if (e) return e;
     times.push_back(Milliseconds() - start);
     if (times[n] > 500) break;
@@ -310,7 +310,7 @@ template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms,
   return TRSV_SUCCESS;
 }
 
-/* Bytes a ms, read and written, of the fastest of ten copies. */
+/* Bytes read and written per ms by the fastest of ten copies. */
 static inline double MeasureBandwidth()
 {
   const size_t bytes = (size_t)1 << 30;
@@ -318,9 +318,9 @@ static inline double MeasureBandwidth()
   cudaEvent_t  start, end;
   float        ms, best = INFINITY;
 
-  Cuda(cudaMalloc(&a, bytes), "cudaMalloc");
-  Cuda(cudaMalloc(&b, bytes), "cudaMalloc");
-  Cuda(cudaMemset(a, 1, bytes), "cudaMemset");
+  CheckCuda(cudaMalloc(&a, bytes), "cudaMalloc");
+  CheckCuda(cudaMalloc(&b, bytes), "cudaMalloc");
+  CheckCuda(cudaMemset(a, 1, bytes), "cudaMemset");
   cudaEventCreate(&start);
   cudaEventCreate(&end);
   for (int n = 0; n < 10; n++) {

@@ -1,11 +1,11 @@
 /*
-   The choice of the ordering for bench/fit.py: ilu/order.c with the formulas of the algorithms alone, without a GPU.
+   The choice of the ordering for bench/fit.py: ilu/order.c with predicted times only, without a GPU.
 */
 #include <math.h>
 #include "solve/model/model.h"
 #include "solve/solve.h"
 
-static TrsvChoice Select(const TrsvStatistics *s, TrsvPrecision precision)
+static TrsvChoice SelectAlgorithm(const TrsvStatistics *s, TrsvPrecision precision)
 {
   static const TrsvAlgorithm row = {0}, chunk = {.traits = TRSV_SCHEDULED};
   const double               rows = fmin(fmin(TrsvModelThread(s, precision), TrsvModelRecompute(s, precision)),
@@ -16,7 +16,7 @@ static TrsvChoice Select(const TrsvStatistics *s, TrsvPrecision precision)
   return c;
 }
 
-#define TrsvSelect(s, memory, precision, selection) Select(s, precision)
+#define TrsvSelect(s, memory, precision, selection) SelectAlgorithm(s, precision)
 #include "ilu/order.c"
 
 typedef struct {
@@ -26,8 +26,9 @@ typedef struct {
   double         fill[2], asymmetry;
 } Known;
 
-/* What TrsvFactorCreateOrdered() chooses: 1 for multicolor. predicted: solves and set-up in the natural order, those of
-   the other by the estimate and once it is known; rest; trial; growth. *looked: was the other ordering made? */
+/* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
+   order; those of multicolor, estimated and then known; the rest of an iteration; the trial; growth of the fill.
+   *looked: was the other ordering made? */
 int OrderChoose(const Known *k, double predicted[9], int *looked)
 {
   const TrsvAlgorithm *named[2] = {NULL, NULL};

@@ -4,14 +4,14 @@ static char help[] =
   -o <file>          : a JSON object a line is added to it\n\n";
 
 /*
-   The file's own values, with a diagonal of zeros where there is none; and, for symmetric matrices, a weighted
+   Systems: the file's own values, with zeros for missing diagonal entries; for symmetric matrices also a weighted
    Laplacian with a small shift. CG for symmetric matrices, else GMRES(60); rtol 1e-8, b = ones. -dll_append loads the
    plugin, which has the ordering.
 */
 #include <petsctime.h>
 #include "systems.h"
 
-/* The level sets of L of the matrix in an order; without fill, L has the matrix's own pattern. */
+/* The number of level sets of L in an order; without fill, L has the pattern of the matrix. */
 static PetscErrorCode CountLevels(Mat A, IS order, PetscInt *levels)
 {
   const PetscInt *i, *j, *row;
@@ -102,7 +102,7 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the file's own values, if it has any; and as a Laplacian, if they are symmetric. */
+/* With the file's own values, if it has any; and as a Laplacian, if the matrix is symmetric. */
 static PetscErrorCode MeasureFile(FILE *out, const char file[])
 {
   Mat       A;

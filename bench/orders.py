@@ -2,7 +2,7 @@
 """The table of orderings on a GPU in docs/results.md, from results/orders.jsonl (PARTS=orders of tests/gpu/run.sh).
 
   orders.py [FILE]             prints the table
-  orders.py --write FILE       puts it there; without results nothing is changed
+  orders.py --write FILE       writes it into the page; without results nothing is changed
   orders.py --iterations FILE  puts the iterations of results/orderings.jsonl (make orderings) there
 
 In older results the ordering multicolor is called bmc.
@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, write_part
 
 FILE = os.path.join(ROOT, "results", "orders.jsonl")
 BEGIN = "<!-- made by bench/orders.py from results/orders.jsonl -->\n"
@@ -148,14 +148,14 @@ def iterations():
 
 def main(args):
     if args[:1] == ["--iterations"]:
-        return put(args[1], ITERATIONS, iterations())
+        return write_part(args[1], ITERATIONS, iterations())
     if args[:1] != ["--write"]:
         print(table(args[0] if args else FILE), end="")
         return 0
     if not os.path.exists(FILE):
         print(f"orders.py: there is no results/orders.jsonl; {args[1]} is left as it is")
         return 0
-    return put(args[1], BEGIN, table(FILE))
+    return write_part(args[1], BEGIN, table(FILE))
 
 
 if __name__ == "__main__":

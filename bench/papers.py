@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What docs/papers.md shows of measurements: its tables, between markers, and its plots, from results of the benchmark.
+"""The measurements in docs/papers.md: its tables, between markers, and its plots, from results of the benchmark.
 
-  papers.py --write docs/papers.md   puts the tables there
-  papers.py --plot                   draws the plots (papers_plots.py) where there is matplotlib
+  papers.py --write docs/papers.md   writes the tables into it
+  papers.py --plot                   draws the plots (papers_plots.py) if there is matplotlib
 
 A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
 """
@@ -22,7 +22,7 @@ DUELS = [("thread", "warp"), ("fusion", "csc"), ("twophase", "csc")]  # at threa
 
 
 class Case:
-    """A triangle: ms by algorithm, the reason where one has none, and what is known of it."""
+    """A triangle: ms by algorithm or the reason of a failure, and its statistics."""
 
     def __init__(self, line):
         self.matrix, self.rows, self.levels, self.nnz, self.granularity = (
@@ -201,7 +201,7 @@ def granularity(cases):
 
 
 def counters(cases):
-    """What Nsight Compute counted (profile.py): Figures 7 and 8."""
+    """Nsight Compute's counters (profile.py): Figures 7 and 8."""
     granular = {c.matrix for c in cases if c.real and c.granularity > 0.7}
     lines = {}
     with open(os.path.join(ROOT, "results", "profile.jsonl")) as f:
@@ -234,7 +234,7 @@ def counters(cases):
 
 
 def recblocks():
-    """results/recblock.jsonl: by matrix and triangle, ms by setting, without what every one has in common."""
+    """results/recblock.jsonl: by matrix and triangle, ms by setting, without words that all settings share."""
     groups = {}
     with open(os.path.join(ROOT, "results", "recblock.jsonl")) as f:
         for line in map(json.loads, f):
@@ -249,8 +249,8 @@ def recblocks():
 
 
 def chosen(cases, groups):
-    """What `auto` chose, by triangle: algorithm, ms, and whether it ran beside recblock's settings. If not, its time is
-    that of the cases."""
+    """The choices of `auto`, by triangle: algorithm, ms, and whether it ran in the same run as recblock. If not, its
+    time is that of the cases."""
     at = {(c.matrix, c.triangle): c for c in cases}
     out = {}
     for k, g in groups.items():

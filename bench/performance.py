@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from results import LEAST_ROWS, ROOT, mean, put, read
+from results import LEAST_ROWS, ROOT, mean, read, write_part
 from table import SHOWN, digits
 
 BEGIN = "<!-- made by bench/performance.py -->\n"
@@ -114,7 +114,7 @@ def main(args):
     if not args:
         print(table(cases) + "\n" + memory(cases), end="")
         return 0
-    return put(args[1], BEGIN, table(cases)) or put(args[1], MEMORY, memory(cases))
+    return write_part(args[1], BEGIN, table(cases)) or write_part(args[1], MEMORY, memory(cases))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def algorithms(cases):
     return [a for a in STYLE if a in found] + sorted(found - set(STYLE))
 
 
-def one(axis):
+def draw_line_at_1(axis):
     axis.axhline(1, color="#444444", linewidth=0.9)
 
 
@@ -105,7 +105,7 @@ def speedup(cases):
     for axis in (left, right):
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter(PLAIN)
-        one(axis)
+        draw_line_at_1(axis)
     handles, labels = right.get_legend_handles_labels()
     figure.legend(
         handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.9, 0.5), handletextpad=0.2, title="algorithm"
@@ -128,7 +128,7 @@ def floor(cases):
     axis.set_yticks([1, 2, 3, 5, 10, 20])
     axis.minorticks_off()
     axis.yaxis.set_major_formatter(PLAIN)
-    one(axis)
+    draw_line_at_1(axis)
     axis.legend(loc="upper right", title="chosen by auto", handletextpad=0.2)
     axis.set_title(
         "Distance to the floor: the longest of a launch, bytes over bandwidth,\n"
@@ -167,7 +167,7 @@ def regret(cases):
                 va="center",
                 color="#444444",
             )
-    one(axis)
+    draw_line_at_1(axis)
     axis.set(xlabel="triangles, by regret", ylabel="time over the best measured")
     axis.legend(loc="upper left", title="chosen by auto", handletextpad=0.2)
     axis.set_title(

@@ -1,6 +1,6 @@
 /*
-   Repeats one thing, with its result in poisoned memory, and compares the bits with what is expected, or else with
-   those of the first time. Over the SIMT executor each time has another schedule. Makes matrices for that.
+   Repeats one operation, with its result in poisoned memory, and compares the bits with the expected ones, or else
+   with those of the first time. Over the SIMT executor each time has another schedule. Makes the matrices.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,18 @@
 #endif
 
 TrsvPrecision precision = TRSV_DOUBLE;
+int           times     = 1000;
 int           wrong;
 FILE         *json;
 
-void *Must(void *p)
+void *CheckMemory(void *p)
 {
   if (p) return p;
   fprintf(stderr, "no memory\n");
   exit(2);
 }
 
-void Need(TrsvError e)
+void CheckError(TrsvError e)
 {
   if (!e) return;
   fprintf(stderr, "%s\n", TrsvErrorMessage());
@@ -31,8 +32,8 @@ void *Upload(const void *from, size_t bytes)
 {
   void *p;
 
-  Need(TrsvDeviceAlloc(bytes, &p));
-  Need(TrsvDeviceUpload(p, from, bytes, NULL));
+  CheckError(TrsvDeviceAlloc(bytes, &p));
+  CheckError(TrsvDeviceUpload(p, from, bytes, NULL));
   return p;
 }
 
@@ -42,7 +43,7 @@ void *UploadNumbers(const double *from, size_t n)
   float *narrow;
 
   if (precision == TRSV_DOUBLE) return Upload(from, sizeof(double) * n);
-  narrow = Must(malloc(sizeof(float) * (n + 1)));
+  narrow = CheckMemory(malloc(sizeof(float) * (n + 1)));
   for (size_t i = 0; i < n; i++) narrow[i] = (float)from[i];
   p = Upload(narrow, sizeof(float) * n);
   free(narrow);
@@ -77,16 +78,17 @@ static void ReportRepeat(const Repeat *r, int done, int differs, double seconds,
             : differs ? "false"
                       : "true",
             r->vary ? "true" : "false", error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
-    fflush(json); /* whatever ends this program, its lines are whole */
+    fflush(json); /* complete lines, even if the program is killed */
   }
 }
 
-void Run(const Repeat *r)
+void RunRepeat(const Repeat *r)
 {
   const size_t bytes = r->result[0].bytes + r->result[1].bytes;
-  char *first = Must(malloc(bytes + 1)), *now = Must(malloc(bytes + 1)), *poison = Must(malloc(r->result[0].bytes + 1));
+  char        *first = CheckMemory(malloc(bytes + 1)), *now = CheckMemory(malloc(bytes + 1)),
+       *poison      = CheckMemory(malloc(r->result[0].bytes + 1));
   TrsvError error   = TRSV_SUCCESS;
-  double   *seconds = Must(malloc(sizeof(double) * (size_t)r->times));
+  double   *seconds = CheckMemory(malloc(sizeof(double) * (size_t)r->times));
   int       n, differs = 0;
 
   memset(poison, 0xee, r->result[0].bytes + 1);
@@ -96,8 +98,8 @@ void Run(const Repeat *r)
 #ifdef TRSV_SIMT
     SimtSchedule((unsigned)n);
 #endif
-    if (r->poisoned) Need(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
-    Need(TrsvDeviceSynchronize());
+    if (r->poisoned) CheckError(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
+    CheckError(TrsvDeviceSynchronize());
     start = TrsvSeconds();
     error = r->once(r->data);
     if (!error) error = TrsvDeviceSynchronize();
@@ -119,7 +121,7 @@ void Run(const Repeat *r)
   free(poison);
 }
 
-void Refused(const char *matrix, const char *what, TrsvError error)
+void ReportRefused(const char *matrix, const char *what, TrsvError error)
 {
   Repeat r = {.matrix = matrix};
 
@@ -127,16 +129,16 @@ void Refused(const char *matrix, const char *what, TrsvError error)
   ReportRepeat(&r, 0, 0, 0, error);
 }
 
-Square SquareMake(const char *name, const Matrix *M)
+Square MakeSquare(const char *name, const Matrix *M)
 {
   Square             A    = {.name = name, .rows = M->rows};
   unsigned long long seed = 5;
   double            *weak;
 
-  A.offsets = Must(malloc(sizeof(int) * ((size_t)M->rows + 1)));
-  A.columns = Must(malloc(sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
-  A.values  = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
-  weak      = Must(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  A.offsets = CheckMemory(malloc(sizeof(int) * ((size_t)M->rows + 1)));
+  A.columns = CheckMemory(malloc(sizeof(int) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  A.values  = CheckMemory(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
+  weak      = CheckMemory(malloc(sizeof(double) * ((size_t)M->offsets[M->rows] + (size_t)M->rows + 1)));
   for (int i = 0; i < M->rows; i++) {
     const int begin = M->offsets[i], end = M->offsets[i + 1];
     int       there = 0;
@@ -165,7 +167,7 @@ Square SquareMake(const char *name, const Matrix *M)
   return A;
 }
 
-void SquareFree(Square *A)
+void FreeSquare(Square *A)
 {
   free(A->offsets);
   free(A->columns);

@@ -46,7 +46,7 @@ def run(*command):
 
 
 def write(folder):
-    """The pages in a folder, each with its parts as they are now. How many scripts failed."""
+    """Writes all generated parts of the pages in a folder. Returns the number of scripts that failed."""
     return sum(run(script, how, os.path.join(folder, page)) != 0 for page, script, how in TABLES)
 
 

@@ -1,4 +1,4 @@
-"""What the scripts that read results/*.jsonl share: the lines, grouped by triangle, and means."""
+"""Lines of results/*.jsonl, grouped by triangle, and means; generated parts of pages."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import os
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SOLVES = os.path.join(ROOT, "results", "solve.jsonl")
-END = "<!-- end -->\n"  # of what a script has put into a file
+END = "<!-- end -->\n"  # of a generated part of a page
 LEAST_ROWS = 5000  # of the real matrices over which means are taken
 
 
@@ -54,26 +54,26 @@ def read(path=SOLVES, precision="double"):
 
 
 def mean(values):
-    """The geometric one."""
+    """The geometric mean."""
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-def held(text, begin):
-    """What stands between that line and END; and what is before and after, or None."""
+def find_part(text, begin):
+    """Returns the text before the line `begin`, between it and END, and after; None if the lines are not there."""
     head, line, rest = text.partition(begin)
     inside, end, tail = rest.partition(END)
     return (head + line, inside, end + tail) if end else None
 
 
-def put(path, begin, made, before=None, heading=""):
-    """Puts what a script has made into a file, between the lines `begin` and END. If these are not there, puts them,
-    with a heading, in front of the line `before`. Returns the exit status."""
+def write_part(path, begin, made, before=None, heading=""):
+    """Writes generated text into a file, between the lines `begin` and END. If these are not there, adds them, with a
+    heading, before the line `before`. Returns the exit status."""
     with open(path) as f:
         text = f.read()
-    if before and not held(text, begin):
+    if before and not find_part(text, begin):
         text = text.replace(before, heading + begin + END + "\n" + before, 1)
-    parts = held(text, begin)
+    parts = find_part(text, begin)
     if not parts:
         print(f"{path} has no place for the table: no line {begin.strip()} ... {END.strip()}")
         return 1

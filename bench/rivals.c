@@ -1,9 +1,9 @@
 /*
-   Triangular solves of others, as types of PC: see systems.h. Each has ILU(0) of the matrix in its own order, which the
-   host computes, and applies it in its own way:
+   Triangular solves of other authors as types of PC; systems.h registers them. The host computes the ILU(0) of the
+   matrix in its natural order; the types apply it differently:
 
      sliced_ell          cuSPARSE's SpSV in sliced ELL, 32 rows a slice, as NVIDIA's HPCG solves
-     sweeps_2, sweeps_5  x = D^-1 (b - N x) so often, not a solve with D + N, from x = D^-1 b
+     sweeps_2, sweeps_5  so many iterations x = D^-1 (b - N x) from x = D^-1 b, in place of a solve with D + N
 */
 #include "systems.h"
 #if PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX)
@@ -77,8 +77,8 @@ static PetscErrorCode FactorMatrix(Mat A, Mat strict[2], Vec *pivots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Shell(PC pc, void *context, PetscErrorCode (*set_up)(PC), PetscErrorCode (*apply)(PC, Vec, Vec),
-                            PetscErrorCode (*destroy)(PC))
+static PetscErrorCode MakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),
+                                PetscErrorCode (*apply)(PC, Vec, Vec), PetscErrorCode (*destroy)(PC))
 {
   PetscFunctionBeginUser;
   PetscCall(PCSetType(pc, PCSHELL));
@@ -120,7 +120,7 @@ static PetscErrorCode SweepsSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last of so many x = right - N x, from x = right */
+/* So many iterations x = right - N x, from x = right */
 static PetscErrorCode Sweep(const Sweeps *s, Mat N, Vec right, Vec other, Vec x)
 {
   Vec from = right, to = s->sweeps % 2 ? x : other;
@@ -167,7 +167,7 @@ static PetscErrorCode SweepsCreate(PC pc, int sweeps)
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&s));
   s->sweeps = sweeps;
-  PetscCall(Shell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
+  PetscCall(MakeShell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,8 +204,8 @@ static PetscErrorCode Upload(const void *from, size_t bytes, void *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Stores a triangle on the GPU; its diagonal is the first entry of a row of U and the last of one of L. */
-static PetscErrorCode Store(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
+/* Stores a triangle on the GPU. The diagonal is the first entry of a row of U and the last of a row of L. */
+static PetscErrorCode StoreTriangle(Mat strict, const double diagonal[], PetscBool upper, Triangle *t)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
@@ -285,7 +285,7 @@ static PetscErrorCode SlicedEllSetUp(PC pc)
   for (int u = 1; u >= 0; u--) {
     if (!u) PetscCall(VecSet(diagonal, 1)); /* of L, after U has its pivots */
     PetscCall(VecGetArrayRead(diagonal, &d));
-    PetscCall(Store(strict[u], d, (PetscBool)u, &e->t[u]));
+    PetscCall(StoreTriangle(strict[u], d, (PetscBool)u, &e->t[u]));
     PetscCall(VecRestoreArrayRead(diagonal, &d));
     PetscCall(Analyze(e, &e->t[u]));
     PetscCall(MatDestroy(&strict[u]));
@@ -351,7 +351,7 @@ static PetscErrorCode CreateSlicedEll(PC pc)
 
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&e));
-  PetscCall(Shell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
+  PetscCall(MakeShell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""sptrsvgpu beside other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl.
+"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl.
 
 rivals.py FILE.jsonl    prints them
-rivals.py --write FILE  puts them there; without results nothing is changed
+rivals.py --write FILE  writes it into the page; without results nothing is changed
 """
 
 import collections
@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, write_part
 from solutions import TRUE, number
 
 FILE = os.path.join(ROOT, "results", "rivals.jsonl")
@@ -71,7 +71,7 @@ def main(args):
         print(table(read(args[0])), end="")
         return 0
     systems = read(FILE) if os.path.exists(FILE) else {}
-    return put(args[1], BEGIN, table(systems), BEFORE, HEADING) if systems else 0
+    return write_part(args[1], BEGIN, table(systems), BEFORE, HEADING) if systems else 0
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 """A table of solves with values of other types in docs/performance.md, from results/scalars.jsonl (bench -p TYPE).
 
 scalars.py               prints it
-scalars.py --write FILE  puts it there
+scalars.py --write FILE  writes it into the page
 """
 
 import json
 import os
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, write_part
 
 BEGIN = "<!-- made by bench/scalars.py from results/scalars.jsonl -->\n"
 TYPES = ("float", "double", "complex-float", "complex")
@@ -75,5 +75,5 @@ def table():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--write"]:
-        sys.exit(put(sys.argv[2], BEGIN, table()))
+        sys.exit(write_part(sys.argv[2], BEGIN, table()))
     print(table(), end="")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What auto's choice of algorithm and settings loses on the corpus (bench/corpus): a table in docs/performance.md.
+"""The loss of auto's choice of algorithm and settings on the corpus (bench/corpus): a table in docs/performance.md.
 
   selections.py                prints it, then each triangle that is above WORST or slower than cuSPARSE
   selections.py --write FILE   puts the table there
@@ -16,9 +16,9 @@ import math
 import os
 import sys
 
-from choices import uses
+from choices import read_uses
 from fit import Statistics, kind, library
-from results import ROOT, mean, put, read
+from results import ROOT, mean, read, write_part
 
 BEGIN = "<!-- made by bench/selections.py from results/corpus_solves.jsonl and results/statistics.jsonl -->\n"
 WORST = 1.2
@@ -31,7 +31,7 @@ def statistics():
     return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
 
 
-def again(case, s, lib):
+def choose_line(case, s, lib):
     """The line that these sources choose."""
     first = {}
     for line in case.lines:
@@ -49,20 +49,20 @@ def again(case, s, lib):
     return first[min((k for k in first if predicted[k] < math.inf), key=predicted.get)]
 
 
-def halves():
+def read_halves():
     """title -> (case, what its time is over the best, by what auto chose, and by what these sources choose)"""
-    use, known, lib = uses(), statistics(), library()[0]
+    use, known, lib = read_uses(), statistics(), library()[0]
     found = {}
     for c in read(os.path.join(ROOT, "results", "corpus_solves.jsonl"))[0]:
         base = c.matrix.removeprefix("bmc:")
         half = "not for fitting" if use[base.split("-")[0]] == "report" else "for fitting"
-        now = again(c, ctypes.byref(known[c.matrix, c.triangle]), lib)["ms"] / c.best["ms"]
+        now = choose_line(c, ctypes.byref(known[c.matrix, c.triangle]), lib)["ms"] / c.best["ms"]
         title = f"{half}, {'natural' if base == c.matrix else 'multicolor'} order"
         found.setdefault(title, []).append((c, c.regret, now))
     return dict(sorted(found.items(), key=lambda item: (item[0].startswith("for"), "multi" in item[0])))
 
 
-def named(rows, which):
+def name_worst(rows, which):
     worst = {}
     for row in rows:
         if row[which] > WORST:
@@ -84,7 +84,7 @@ def table(found):
             cells += [f"{mean(loss):.3f}", f"{max(loss):.2f}", str(sum(x > WORST for x in loss))]
         out.append("| " + " | ".join(cells) + " |")
     out.append(f"\nAbove {WORST:.2f} with the formulas of these sources:\n")
-    out += [f"- {title}: {named(rows, 2)}." for title, rows in found.items()]
+    out += [f"- {title}: {name_worst(rows, 2)}." for title, rows in found.items()]
     return "\n".join(out) + "\n"
 
 
@@ -99,6 +99,6 @@ def worst(found):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--write"]:
-        sys.exit(put(sys.argv[2], BEGIN, table(halves())))
-    print(table(halves()), end="")
-    worst(halves())
+        sys.exit(write_part(sys.argv[2], BEGIN, table(read_halves())))
+    print(table(read_halves()), end="")
+    worst(read_halves())

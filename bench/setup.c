@@ -6,14 +6,14 @@ static char help[] = "Times of set-ups, of the solve after them, and of single a
 
 /*
    The ways are Jacobi, PETSc's ILU by cuSPARSE and on the host, and sptrsvgpu with the factorization on the host and on
-   the GPU, in the natural order and in multicolor. A set-up is the first one, or one with new values in the same
-   pattern. Each way has two first set-ups in the process, and the second is the result: the first also loads the GPU's
-   code ("cold_ms"). Times are those of the host's clock, from an idle GPU to an idle GPU.
+   the GPU, in the natural and in the multicolor order. A set-up is the first one, or one with new values in the same
+   pattern. Each way has two first set-ups in the process; the result is the second, because the first also loads the
+   GPU's code ("cold_ms"). Times are those of the host's clock, from an idle GPU to an idle GPU.
 
-   An apply is timed as a Krylov method calls it: a round has many in the stream, one after the other, and one wait at
-   the end. "apply_ms" is the median over rounds of the time over the number. The result of the last apply of a round
-   goes to poisoned memory, and is compared with that of PETSc's preconditioner on the host: "apply_error" is the
-   largest difference over the norm. If it is too large, there is no time, and the exit status is 1.
+   Applies are timed as a Krylov method calls them: a round launches many, one after the other, and waits once at the
+   end. "apply_ms" is the median over rounds of the time over the number. The last apply of a round writes to poisoned
+   memory, and is compared with PETSc's preconditioner on the host: "apply_error" is the largest difference over the
+   norm. If it is too large, there is no time, and the exit status is 1.
 */
 #include <math.h>
 #include "systems.h"
@@ -42,7 +42,7 @@ static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRS
                                      "SpTRSVNumeric"};
 enum { PHASES = 5, REPEAT = 7 };
 
-static const double a_round  = 20;   /* ms of a round of applies, at least */
+static const double a_round  = 20;   /* least ms of a round of applies */
 static const double rounding = 1e-8; /* the largest error of an apply */
 
 /* Results of PETSc's preconditioners on the host for b */
@@ -52,13 +52,13 @@ typedef struct {
 
 typedef struct {
   double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
-  double             peak, ratio; /* device memory of the first set-up of sptrsvgpu, at most: MB, and over the matrix */
+  double             peak, ratio; /* the most device memory of the first set-up of sptrsvgpu: MB, and over the matrix */
   double             apply, error; /* ms; see above */
   PetscInt           iterations;
   KSPConvergedReason reason;
 } Result;
 
-/* Time of each phase so far in the log, ms */
+/* Sets the time of each phase so far in the log, ms */
 static PetscErrorCode ReadPhases(double ms[])
 {
   PetscFunctionBeginUser;
@@ -95,7 +95,7 @@ static PetscErrorCode CreateMatrix(PetscBool host, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
+static PetscErrorCode CreateKSP(Mat A, int way, KSP *ksp)
 {
   PC        pc;
   PetscBool set, symmetric;
@@ -122,7 +122,7 @@ static PetscErrorCode SetUpFirst(Mat A, int way, KSP *ksp, double *ms, double ph
   double start, end, before[PHASES];
 
   PetscFunctionBeginUser;
-  PetscCall(Ksp(A, way, ksp));
+  PetscCall(CreateKSP(A, way, ksp));
   PetscCall(ReadPhases(before));
   PetscCall(SystemNow(&start));
   PetscCall(KSPSetUp(*ksp));
@@ -133,8 +133,8 @@ static PetscErrorCode SetUpFirst(Mat A, int way, KSP *ksp, double *ms, double ph
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Set-ups with new values in the same pattern, made where the matrix is, and then one with the first values. Their
-   median, and the phases of the last with new values. */
+/* Set-ups with new values in the same pattern, in the memory of the matrix, and then one with the first values. Sets
+   their median, and the phases of the last with new values. */
 static PetscErrorCode SetUpAgain(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
@@ -224,8 +224,8 @@ static PetscErrorCode ExpectedDestroy(Expected *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Applies to poisoned memory: the ms of each, and the error of the last. */
-static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
+/* Applies into poisoned memory; sets the ms of each, and the error of the last. */
+static PetscErrorCode TimeApplies(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
 {
   double    start, end;
   PetscReal off, all;
@@ -258,10 +258,11 @@ static PetscErrorCode MeasureApplies(KSP ksp, Mat A, int way, const Expected *e,
   PetscCall(VecDuplicate(b, &expected));
   PetscCall(VecCopy(e->b, b));
   PetscCall(VecCopy(e->x[ways[way].apply], expected));
-  PetscCall(Round(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many a round needs */
+  PetscCall(
+    TimeApplies(pc, b, x, expected, 10, &ms, &r->error)); /* loads code, and finds how many applies a round needs */
   applies = 1 + (int)PetscMin(a_round / ms, 1e4);
   for (int i = 0; i < REPEAT; i++) {
-    PetscCall(Round(pc, b, x, expected, applies, &ms, &r->error));
+    PetscCall(TimeApplies(pc, b, x, expected, applies, &ms, &r->error));
     times[i] = ms;
   }
   PetscCall(PetscSortReal(REPEAT, times));
@@ -293,7 +294,7 @@ static PetscErrorCode MeasureWay(int way, const Expected *e, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of Jacobi's iterations from which on a set-up and the iterations after it take less time; 0: none. */
+/* The number of Jacobi's iterations from which on set-up and iterations together take less time; 0: none. */
 static double BreakEven(const Result *r, const Result *jacobi, double setup)
 {
   const double each = jacobi->solve / (double)jacobi->iterations, gain = each - r->solve / (double)jacobi->iterations;

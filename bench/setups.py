@@ -4,14 +4,14 @@
 
   setups.py               prints them
   setups.py FILE.jsonl    prints those of set-ups, of other results
-  setups.py --write FILE  puts them there
+  setups.py --write FILE  writes it into the page
 """
 
 import json
 import os
 import sys
 
-from results import ROOT, put
+from results import ROOT, write_part
 
 PROGRAMS = "<!-- made by bench/setups.py from results/petsc.jsonl -->\n"
 SETUPS = "<!-- made by bench/setups.py from results/setup.jsonl -->\n"
@@ -103,7 +103,7 @@ def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
 
 def main(args):
     if args[:1] == ["--write"]:
-        return put(args[1], PROGRAMS, programs()) or put(args[1], SETUPS, setups())
+        return write_part(args[1], PROGRAMS, programs()) or write_part(args[1], SETUPS, setups())
     print(setups(args[0]) if args else programs() + "\n" + setups(), end="")
     return 0
 

@@ -11,12 +11,13 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
 /*
    Systems are as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
    diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU
-   until it is idle more, on the host's clock. The ways take turns. The first run of a way has what happens once, such
-   as loading code and copying the matrix: its time is "cold_ms", and it is not in the median. If it does not converge,
-   or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the plugin.
+   to an idle GPU, on the host's clock. The ways take turns. The first run of a way includes work that is done once,
+   such as loading code and copying the matrix: its time is "cold_ms", and does not count in the median. If it does not
+   converge, or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the
+   plugin.
 
-   The ways of rivals.c solve with the matrix that the ordering multicolor has permuted. Their set-up factors on the
-   host, so only their KSPSolve compares with that of others.
+   The ways of rivals.c solve with the matrix in the multicolor order. Their set-up factors on the host, so only the
+   times of KSPSolve are comparable.
 */
 #include <petsctime.h>
 #include "systems.h"
@@ -29,7 +30,7 @@ static const struct {
   {"natural", "sptrsvgpu", "natural", PETSC_FALSE},
   {"bmc", "sptrsvgpu", "multicolor", PETSC_FALSE},
   {"auto", "sptrsvgpu", "auto", PETSC_FALSE},
-  {"ilu", PCILU, NULL, PETSC_FALSE}, /* last of the usual ones: it may take minutes */
+  {"ilu", PCILU, NULL, PETSC_FALSE}, /* last of the default ways: it may take minutes */
   {"gamg", PCGAMG, NULL, PETSC_FALSE},
   {"bjacobi", PCBJACOBI, NULL, PETSC_FALSE},
   {"sliced_ell", "sliced_ell", NULL, PETSC_TRUE},
@@ -39,8 +40,8 @@ static const struct {
 
 enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), USUAL_WAYS = 5, RUNS_MOST = 15 };
 
-static const double long_run    = 3000; /* ms: a run that takes longer is not repeated */
-static const double repeat_time = 100;  /* ms: short runs are repeated for this time, as their times vary */
+static const double long_run    = 3000; /* ms: a longer run is not repeated */
+static const double repeat_time = 100;  /* ms: short runs are repeated for this time, because their times vary */
 
 typedef struct {
   const char *name, *values;
@@ -53,9 +54,9 @@ typedef struct {
   double             cold, setup, solve, residual; /* ms; the true residual over b */
   int                runs;
   PetscInt           iterations, levels;
-  PetscBool          stopped; /* by the limit */
+  PetscBool          stopped; /* the limit stopped it */
   KSPConvergedReason reason;
-  char               failure[256], lower[32], upper[32], order[192]; /* what went wrong; what the factor says */
+  char               failure[256], lower[32], upper[32], order[192]; /* an error; text of the factor's view */
 } Result;
 
 typedef struct {
@@ -121,9 +122,9 @@ static PetscErrorCode Describe(KSP ksp, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One run. describe: r gets the residual and the view of the factor, too. */
-static PetscErrorCode Run(Mat A, Vec b, Vec x, const Problem *problem, int way, const Request *request,
-                          PetscBool describe, Result *r)
+/* One run. describe: also sets the residual and the view of the factor in r. */
+static PetscErrorCode RunSolve(Mat A, Vec b, Vec x, const Problem *problem, int way, const Request *request,
+                               PetscBool describe, Result *r)
 {
   KSP    ksp;
   PC     pc;
@@ -181,7 +182,7 @@ static PetscBool NeedsRun(const Runs *w, const Request *request)
                      (r->runs < request->runs || w->spent < repeat_time) && w->spent < long_run);
 }
 
-/* One more run, with vectors of its own: a failure may leave them locked. */
+/* Another run, with its own vectors, because a failure may leave them locked. */
 static PetscErrorCode RunWay(Mat A, const Problem *problem, int way, const Request *request, PetscBool first, Runs *w)
 {
   const int     n = w->result.runs;
@@ -192,7 +193,7 @@ static PetscErrorCode RunWay(Mat A, const Problem *problem, int way, const Reque
   if (!first) *r = w->result;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(Run(A, b, x, problem, way, request, first, r));
+  PetscCall(RunSolve(A, b, x, problem, way, request, first, r));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   if (first) r->cold = r->setup + r->solve;
@@ -260,8 +261,8 @@ static PetscErrorCode Report(const Request *request, const Problem *problem, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All ways, of a matrix on the host. Runs take turns, so a machine that gets slower does so for all. A failure is
-   printed, and the others go on. */
+/* Measures all ways for a matrix on the host. Runs take turns, so a slower machine affects all ways. A failure is
+   printed, and the other ways continue. */
 static PetscErrorCode MeasureSystem(const Request *request, Mat host, const char name[], const char values[],
                                     PetscBool cg)
 {
@@ -324,7 +325,7 @@ static PetscErrorCode MeasureFile(const Request *request, const char file[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ways that -ways names, or the usual ones. */
+/* The ways that -ways names, or the default ones. */
 static PetscErrorCode GetWays(PetscBool way[])
 {
   char     *names[WAYS];
@@ -381,7 +382,7 @@ int main(int argc, char **args)
     Result         r;
     PetscErrorCode ierr;
 
-    r.failure[0] = 0; /* complex ones, or not square */
+    r.failure[0] = 0; /* complex or not square */
     PetscCall(PetscPushErrorHandler(KeepMessage, r.failure));
     ierr = MeasureFile(&request, files[i], own, laplacian);
     PetscCall(PetscPopErrorHandler());

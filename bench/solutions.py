@@ -2,7 +2,7 @@
 """Time to solution, set-up included, from results/solutions.jsonl: tables in Markdown, and docs/solutions.png.
 
   solutions.py [FILE]           prints the table of all systems
-  solutions.py --write FILE     puts it there; without results of a GPU nothing is changed
+  solutions.py --write FILE     writes it into the page; without results of a GPU nothing is changed
   solutions.py --six FILE       puts the table of six systems there, README.md say
   solutions.py --plot FILE PNG  draws the plot; needs matplotlib
 
@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-from results import ROOT, mean, put
+from results import ROOT, mean, write_part
 
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
 BEGIN = "<!-- made by bench/solutions.py from results/solutions.jsonl -->\n"
@@ -139,7 +139,7 @@ def table(systems):
     return "\n".join(out) + "\n"
 
 
-def six(systems):
+def short_table(systems):
     """A few of them, for README."""
     ways = list(WAYS)
     titles = [
@@ -215,7 +215,7 @@ def main(args):
         plot(read(args[1]), args[2])
         return 0
     if args[:1] == ["--six"]:
-        return put(args[1], SIX_BEGIN, six(read(FILE)))
+        return write_part(args[1], SIX_BEGIN, short_table(read(FILE)))
     if args[:1] != ["--write"]:
         print(table(read(args[0] if args else FILE)), end="")
         return 0
@@ -223,7 +223,7 @@ def main(args):
     if not systems or any(s.where != "GPU" for s in systems):
         print(f"solutions.py: no times of a GPU in results/solutions.jsonl; {args[1]} is left as it is")
         return 0
-    return put(args[1], BEGIN, table(systems))
+    return write_part(args[1], BEGIN, table(systems))
 
 
 if __name__ == "__main__":

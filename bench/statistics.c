@@ -1,6 +1,6 @@
 /*
-   statistics: what the predictions go by, of the triangles of matrices (matrices.h): a line of JSON each, on standard
-   output. Needs no GPU.
+   statistics: the statistics of triangles of matrices (matrices.h) on which predicted times depend: a line of JSON
+   each, on standard output. Needs no GPU.
 
      statistics MATRIX...
 */
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "matrices.h"
 
-static void Print(const char *name, const char *triangle, const TrsvStatistics *s)
+static void PrintStatistics(const char *name, const char *triangle, const TrsvStatistics *s)
 {
   printf(
     "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.17g, \"row_variation\": "
@@ -46,7 +46,7 @@ int main(int count, char **args)
         fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
         bad = 1;
       } else {
-        Print(name, upper ? "upper" : "lower", &a->statistics);
+        PrintStatistics(name, upper ? "upper" : "lower", &a->statistics);
         TrsvAnalysisDestroy(&a);
       }
       TriangleFree(&T);

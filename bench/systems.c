@@ -1,5 +1,5 @@
 /*
-   Linear systems from files and grids, the clock, and what a factor says of itself: see systems.h.
+   Linear systems from files and grids, the clock, and the view of a factor: see systems.h.
 */
 #include <petscdevice.h>
 #include <petsctime.h>
@@ -40,7 +40,7 @@ PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points along a side of a grid; 0: it is a file. */
+/* The points along a side of a grid; 0: a file. */
 static PetscInt GridSide(const char file[])
 {
   int n;

@@ -2,13 +2,13 @@
 """The table of single triangular solves in docs/results.md, and a summary, from results/solve.jsonl.
 
 table.py                  prints the table in Markdown
-table.py --write FILE     puts it there
+table.py --write FILE     writes it into the page
 table.py --summary FILE   prints what a benchmark found, in plain text
 """
 
 import sys
 
-from results import LEAST_ROWS, mean, put, read
+from results import LEAST_ROWS, mean, read, write_part
 
 BEGIN = "<!-- made by bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
@@ -122,7 +122,7 @@ def main(args):
     if not args:
         print(made, end="")
         return 0
-    return put(args[1], BEGIN, made)
+    return write_part(args[1], BEGIN, made)
 
 
 if __name__ == "__main__":

@@ -309,7 +309,7 @@ orderings() { # level sets and iterations on the host: natural and multicolor, b
     [ "$(grep -c '"converged": true' "$file")" = 10 ] &&
     [ "$(grep -c '"ordering": "multicolor", "levels": \(7\|10\),' "$file")" = 4 ]
 }
-krylov() { # times of the KSP types of the plugin beside PETSc's
+krylov() { # times of the plugin's KSP types and of PETSc's
   local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/krylov.jsonl"
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/krylov

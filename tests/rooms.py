@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The rooms of src: what may use what, and how large things may be.
+"""The rooms of src: what may use what; and how large files of src, include, tests and bench may be.
 
     tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
-    tests/rooms.py --known  what breaks a rule, counted
+    tests/rooms.py --known  counts of what breaks a rule
     tests/rooms.py --map    lines, files and arrows of each room, as a table
 
-A room is a folder below src/kernels, or one beside it, which calls PETSc. MAY has the rooms that each may use; it has no
-circles. The script reads includes, and names of functions and tables that other rooms define. No file outside an
-algorithm's room names the algorithm, except the table: not as a string, not its row, not in a comment. In the rooms that
-call PETSc, no calls between files form a circle.
+A room is a folder below src/kernels, or one beside it, which calls PETSc. MAY has the rooms that each may use; it has
+no circles. The script reads includes, and names of functions and tables that other rooms define. No file outside an
+algorithm's room names the algorithm, except the table: not as a string, not its row, not in a comment. In the rooms
+that call PETSc, no calls between files form a circle.
 
 KNOWN has what breaks a rule today, and how often. More is a failure. Less is a failure, too, until the number here has
 been lowered (except for wide lines and names). --known prints the list as it would have to be.
@@ -153,6 +153,23 @@ def arrows(files):
     return out
 
 
+PROGRAMS = (".c", ".h", ".cu", ".cuh", ".cc", ".pml", ".py", ".sh")
+
+
+def load_tests():
+    """Path below the repository -> text, of the sources, scripts and makefiles of tests and bench."""
+    files = {}
+    for top in ("tests", "bench"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as f:
+                    data = f.read()
+                if name.endswith(PROGRAMS) or name == "makefile" or data.startswith(b"#!"):
+                    files[os.path.relpath(path, ROOT)] = data.decode("utf-8")
+    return files
+
+
 def file_circles(files):
     """Sentences: files that call PETSc whose calls lead back to themselves, with the names on the shortest way."""
     bare = {path: code(text) for path, text in files.items() if room(path) in PETSC and path.endswith(".c")}
@@ -254,13 +271,15 @@ def broken(files):
         found["circle", "src"].append(sentence)
     for sentence in page_headings(files):
         found["page", "src"].append(sentence)
-    for path, text in sorted({**files, **load_public()}.items()):
+    others = {**load_public(), **load_tests()}
+    for path, text in sorted({**files, **others}.items()):
         lines = text.splitlines()
         if len(lines) > MOST_LINES:
             found["lines", path].append(f"{path} has {len(lines)} lines")
         wide = [i + 1 for i, line in enumerate(lines) if len(line) > MOST_COLUMNS]
         if wide:
-            found["columns", room(path)] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
+            where = path if path in others else room(path)
+            found["columns", where] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
     return found
 
 

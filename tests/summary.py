@@ -1,9 +1,9 @@
-"""Says what PETSc's test harness ran, what it left out and why, and what failed.
+"""Prints which tests PETSc's harness ran, which it left out and why, and which failed.
 
 usage: summary.py PETSC_DIR TESTDIR [--part] [--without FILE]
 
 The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
-not met, and runs nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks
+not met, and runs nothing where a program does not compile; so its files in TESTDIR are compared with the TEST blocks
 of the sources. --part: only some of the tests were asked for. --without: FILE has lines of a test's name
 and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as
 they are run: each turn of a loop is one.

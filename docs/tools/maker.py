@@ -5,7 +5,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "bench"))
-from results import put  # noqa: E402
+from results import write_part  # noqa: E402
 
 
 def run(parts):
@@ -13,4 +13,4 @@ def run(parts):
     if len(sys.argv) == 1:
         print("\n".join(parts.values()), end="")
     else:
-        sys.exit(max(put(sys.argv[2], begin, text) for begin, text in parts.items()))
+        sys.exit(max(write_part(sys.argv[2], begin, text) for begin, text in parts.items()))

@@ -31,7 +31,7 @@ static void Fail(const char *what)
   abort();
 }
 
-/* An error that says what is wrong with the arguments is an answer; one of the device is none. */
+/* An error of the arguments is a valid outcome; an error of the device is not. */
 static int Works(TrsvError error)
 {
   if (SimtReport()[0] || error == TRSV_ERR_DEVICE || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
@@ -55,8 +55,8 @@ static double Value(Input *in)
   return byte >= 248 ? odd[byte - 248] : (byte - 124) / 64.0;
 }
 
-/* Rows of columns that rise, by the bytes: part 0 all of them, -1 those below the diagonal, 1 the diagonal and above.
-   The diagonal comes with every row that may have it. */
+/* Rows with ascending columns, by the bytes: part 0 all columns, -1 those below the diagonal, 1 the diagonal and above.
+   Every row that may have its diagonal has it. */
 static Matrix Make(Input *in, int rows, int part)
 {
   Matrix    A     = {.rows = rows, .offsets = malloc(sizeof(int) * ((size_t)rows + 1))};
@@ -91,7 +91,7 @@ static void Free(Matrix *A)
   free(A->values);
 }
 
-/* Offsets and columns that the pattern has not; how many columns there are stays. */
+/* Wrong offsets and columns; the number of columns stays. */
 static void Spoil(Input *in, Matrix *A)
 {
   const int odd[] = {-1, 0, 1, A->rows - 1, A->rows, A->entries, A->entries + 1, INT32_MAX, INT32_MIN};

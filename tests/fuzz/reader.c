@@ -1,6 +1,6 @@
 /*
-   Fuzzing of examples/mtx.c. The bytes are a file: it is refused, or the matrix is the same once written and read
-   again. How many bytes there are decides what is asked for: generated values, a complete diagonal.
+   Fuzzing of examples/mtx.c. The bytes are a file: it is refused, or the matrix is the same after it is written and
+   read again. The number of bytes chooses the options: generated values, a complete diagonal.
 */
 #include <stdint.h>
 #include <sys/mman.h>

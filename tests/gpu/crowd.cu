@@ -1,12 +1,13 @@
 /*
-   crowd: solves beside other work on the GPU.
+   crowd: solves while the GPU has other work.
 
      crowd held [-seconds S] [-o FILE.jsonl]   another stream's kernel holds multiprocessors for S seconds (3) each time
      crowd busy [-seconds S] [-o FILE.jsonl]   another stream always has more blocks waiting; S seconds (0.4) a way
-     crowd spin [-seconds S]                   nothing but a kernel that holds all multiprocessors for S seconds, twice
+     crowd spin [-seconds S]                   only a kernel that holds all multiprocessors for S seconds, twice
 
-   held: all multiprocessors, all but two, and every other one are held while each way (ways.c) solves in a stream of
-   its own. A wait may take 1 s: that a block cannot start is nobody's wait. Answers are checked as in subject.h.
+   held: all multiprocessors, all but two, and every second one are held while each way (ways.c) solves in its own
+   stream. A wait may take 1 s; the time before a block starts does not count as a wait. subject.h says how solutions
+   are checked.
 
    Mapping of its own kernels: a block fills a multiprocessor, by its shared memory. Why they end: by the clock.
 */
@@ -16,29 +17,29 @@
 #include <vector>
 #include "long.h"
 
-static void Cuda(cudaError_t e, const char *what)
+static void CheckCuda(cudaError_t e, const char *what)
 {
-  if (e != cudaSuccess) Fail(what, "%s", cudaGetErrorString(e));
+  if (e != cudaSuccess) ReportFailure(what, "%s", cudaGetErrorString(e));
 }
 
-static __device__ unsigned long long Now()
+static __device__ unsigned long long ReadClock()
 {
   unsigned long long t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return t;
 }
 
-/* Blocks of an odd number leave at once where they are not to hold. */
+/* every_other: blocks with odd numbers end at once. */
 static __global__ void hold(unsigned long long nanoseconds, int every_other)
 {
-  const unsigned long long start = Now();
+  const unsigned long long start = ReadClock();
 
   if (every_other && blockIdx.x % 2) return;
-  while (Now() - start < nanoseconds) __nanosleep(1000);
+  while (ReadClock() - start < nanoseconds) __nanosleep(1000);
 }
 
 enum {
-  QUEUED = 8 /* launches of `busy` that wait at a time */
+  QUEUED = 8 /* launches of `busy` that wait at the same time */
 };
 
 struct Holder {
@@ -51,35 +52,37 @@ struct Holder {
   {
     int device = 0;
 
-    Cuda(cudaGetDevice(&device), "cudaGetDevice");
-    Cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-    Cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
-    Cuda(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "cudaFuncSetAttribute");
-    Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    for (cudaEvent_t &e : over) Cuda(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreate");
+    CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
+    CheckCuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+    CheckCuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "cudaDeviceGetAttribute");
+    CheckCuda(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "cudaFuncSetAttribute");
+    CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    for (cudaEvent_t &e : over) CheckCuda(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "cudaEventCreate");
   }
   ~Holder()
   {
-    for (cudaEvent_t e : over) Cuda(cudaEventDestroy(e), "cudaEventDestroy");
-    Cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    for (cudaEvent_t e : over) CheckCuda(cudaEventDestroy(e), "cudaEventDestroy");
+    CheckCuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
   }
   void Hold(int blocks, double seconds, int every_other = 0)
   {
     hold<<<(unsigned)blocks, 1024, (size_t)shared, stream>>>((unsigned long long)(1e9 * seconds), every_other);
-    Cuda(cudaGetLastError(), "hold");
+    CheckCuda(cudaGetLastError(), "hold");
   }
-  /* Keeps QUEUED launches waiting, each of which fills the device some times over. */
+  /* Keeps QUEUED launches waiting; each has several times the blocks that the device can run. */
   void KeepBusy()
   {
     while (cudaEventQuery(over[launches % QUEUED]) == cudaSuccess) {
       Hold(20 * multiprocessors, 50e-6);
-      Cuda(cudaEventRecord(over[launches++ % QUEUED], stream), "cudaEventRecord");
+      CheckCuda(cudaEventRecord(over[launches++ % QUEUED], stream), "cudaEventRecord");
     }
-    (void)cudaGetLastError(); /* that one of them is not over yet */
+    (void)cudaGetLastError(); /* clears cudaErrorNotReady */
   }
 };
 
-/* A subject of each way that does this triangle; the last ones are pairs. */
+/* A subject of each way that accepts this triangle; the last ones are pairs. */
 struct Crowd {
   Dag                  l, u;
   Case                 L, U;
@@ -94,7 +97,7 @@ struct Crowd {
     u = DagMake(&seed, "scattered", rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
     CaseMake(&L, &l, NULL);
     CaseMake(&U, &u, L.x);
-    for (int k = 0; k < WayCount(); k++) Add(WayGet(k, &seed));
+    for (int k = 0; k < WayCount(); k++) AddWay(WayGet(k, &seed));
   }
   ~Crowd()
   {
@@ -104,22 +107,21 @@ struct Crowd {
     DagFree(&l);
     DagFree(&u);
   }
-  void Add(const Way &w)
+  void AddWay(const Way &w)
   {
     TrsvAnalysis *analysis = NULL;
     TrsvPlan     *plan     = NULL;
     TrsvPair     *pair     = NULL;
     Subject       s        = {};
-    TrsvError     error    = w.pair ? WayPair(&w, &L.device, &U.device, NULL, NULL, &pair) :
-                                      TrsvAnalyze(&L.device, &analysis);
+    TrsvError error = w.pair ? WayPair(&w, &L.device, &U.device, NULL, NULL, &pair) : TrsvAnalyze(&L.device, &analysis);
 
     if (!error && !w.pair) error = WayPlan(&w, &L.device, analysis, NULL, l.offsets[l.view.rows], &plan);
     if (!error)
-      error = w.pair ? TrsvPairSetValues(pair, L.device_values, U.device_values, TRSV_DEVICE, NULL) :
-                       TrsvPlanSetValues(plan, L.device_values, TRSV_DEVICE, NULL);
+      error = w.pair ? TrsvPairSetValues(pair, L.device_values, U.device_values, TRSV_DEVICE, NULL)
+                     : TrsvPlanSetValues(plan, L.device_values, TRSV_DEVICE, NULL);
     TrsvAnalysisDestroy(&analysis);
     if (error) {
-      if (error != TRSV_ERR_UNSUPPORTED) Fail(w.name, "%s", TrsvErrorMessage());
+      if (error != TRSV_ERR_UNSUPPORTED) ReportFailure(w.name, "%s", TrsvErrorMessage());
       TrsvPlanDestroy(&plan);
       TrsvPairDestroy(&pair);
       return;
@@ -131,7 +133,7 @@ struct Crowd {
   }
 };
 
-static long Held(Crowd &c, double seconds)
+static long TestHeld(Crowd &c, double seconds)
 {
   Holder                    h;
   std::vector<cudaStream_t> streams(c.subjects.size());
@@ -139,36 +141,36 @@ static long Held(Crowd &c, double seconds)
   Seed                      seed      = 5;
   long                      solves    = 0;
 
-  for (cudaStream_t &s : streams) Cuda(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate");
+  for (cudaStream_t &s : streams) CheckCuda(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate");
   TrsvSetTimeout(1);
   for (int variant = 0; variant < 3; variant++) {
     const double start = TrsvSeconds();
 
-    Cuda(cudaDeviceSynchronize(), "before a hold");
+    CheckCuda(cudaDeviceSynchronize(), "before a hold");
     h.Hold(blocks[variant], seconds, variant == 2);
     for (size_t k = 0; k < c.subjects.size(); k++, solves += SIDES) {
       c.subjects[k].stream  = streams[k];
       const TrsvError error = SubjectSolve(&c.subjects[k], &seed);
-      if (error) Fail(c.ways[k].name, "%s", TrsvErrorMessage());
+      if (error) ReportFailure(c.ways[k].name, "%s", TrsvErrorMessage());
     }
-    Cuda(cudaDeviceSynchronize(), "behind a hold");
-    if (TrsvSeconds() - start < seconds) Fail("held", "the kernel held for %g s", TrsvSeconds() - start);
+    CheckCuda(cudaDeviceSynchronize(), "behind a hold");
+    if (TrsvSeconds() - start < seconds) ReportFailure("held", "the kernel held for %g s", TrsvSeconds() - start);
     for (size_t k = 0; k < c.subjects.size(); k++) (void)SubjectCheck(&c.subjects[k], c.ways[k].name);
   }
   for (Subject &s : c.subjects) s.stream = NULL;
-  for (cudaStream_t s : streams) Cuda(cudaStreamDestroy(s), "cudaStreamDestroy");
+  for (cudaStream_t s : streams) CheckCuda(cudaStreamDestroy(s), "cudaStreamDestroy");
   TrsvSetTimeout(10);
   return solves;
 }
 
-static long Busy(Crowd &c, double seconds)
+static long TestBusy(Crowd &c, double seconds)
 {
   Holder       h;
   cudaStream_t stream;
   Seed         seed   = 6;
   long         solves = 0;
 
-  Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   for (size_t k = 0; k < c.subjects.size(); k++) {
     Subject     *s     = &c.subjects[k];
     const double start = TrsvSeconds();
@@ -178,14 +180,14 @@ static long Busy(Crowd &c, double seconds)
     while (!error && TrsvSeconds() - start < seconds) {
       h.KeepBusy();
       for (int n = 0; !error && n < 4; n++, solves += SIDES) error = SubjectSolve(s, &seed);
-      Cuda(cudaStreamSynchronize(stream), "beside other work");
+      CheckCuda(cudaStreamSynchronize(stream), "beside other work");
     }
-    if (error) Fail(c.ways[k].name, "%s", TrsvErrorMessage());
-    Cuda(cudaDeviceSynchronize(), "beside other work");
+    if (error) ReportFailure(c.ways[k].name, "%s", TrsvErrorMessage());
+    CheckCuda(cudaDeviceSynchronize(), "beside other work");
     (void)SubjectCheck(s, c.ways[k].name);
     s->stream = NULL;
   }
-  Cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  CheckCuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
   return solves;
 }
 
@@ -193,25 +195,25 @@ int main(int count, char **args)
 {
   const char  *what  = count > 1 ? args[1] : "";
   const int    held  = !strcmp(what, "held");
-  const double start = TrsvSeconds(), seconds = Number(count, args, "seconds", held ? 3 : 0.4);
+  const double start = TrsvSeconds(), seconds = NumberArgument(count, args, "seconds", held ? 3 : 0.4);
   long         solves;
 
   if (!strcmp(what, "spin")) {
     Holder h;
 
     for (int n = 0; n < 2; n++) h.Hold(h.multiprocessors, seconds);
-    Cuda(cudaDeviceSynchronize(), "spin");
+    CheckCuda(cudaDeviceSynchronize(), "spin");
     return failures > 0;
   }
   if (!held && strcmp(what, "busy")) {
     fprintf(stderr, "crowd held|busy|spin [-seconds S] [-o FILE.jsonl]\n");
     return 2;
   }
-  Crowd c((int)Number(count, args, "rows", 20000));
-  solves = held ? Held(c, seconds) : Busy(c, seconds);
+  Crowd c((int)NumberArgument(count, args, "rows", 20000));
+  solves = held ? TestHeld(c, seconds) : TestBusy(c, seconds);
   printf("%s: %ld solves by %zu ways in %.0f s: %ld wrong\n", what, solves, c.ways.size(), TrsvSeconds() - start,
          failures);
-  Result(count, args, "\"what\": \"%s\", \"launches\": %ld, \"ways\": %zu, \"seconds\": %.0f, \"wrong\": %ld", what,
-         solves, c.ways.size(), TrsvSeconds() - start, failures);
+  WriteResult(count, args, "\"what\": \"%s\", \"launches\": %ld, \"ways\": %zu, \"seconds\": %.0f, \"wrong\": %ld",
+              what, solves, c.ways.size(), TrsvSeconds() - start, failures);
   return failures > 0;
 }

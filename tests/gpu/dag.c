@@ -1,5 +1,5 @@
 /*
-   Triangles by chance. A row names its columns in any order, any number of times; then they are sorted.
+   Random triangles. A function adds the columns of a row in any order, possibly twice; FinishRow() sorts them.
 */
 #include <math.h>
 #include <stdio.h>
@@ -11,117 +11,118 @@ typedef struct {
   int *at, count, room;
 } List;
 
-static void *Must(void *p)
+static void *CheckMemory(void *p)
 {
   if (p) return p;
   fprintf(stderr, "no memory\n");
   exit(2);
 }
 
-static void Put(List *l, int column)
+static void AddColumn(List *l, int column)
 {
-  if (l->count == l->room) l->at = Must(realloc(l->at, sizeof(int) * (size_t)(l->room = 2 * l->room + 64)));
+  if (l->count == l->room) l->at = CheckMemory(realloc(l->at, sizeof(int) * (size_t)(l->room = 2 * l->room + 64)));
   l->at[l->count++] = column;
 }
 
-/* What a shape goes by, drawn once for a triangle. */
+/* The parameters of a shape; they are drawn once for each triangle. */
 typedef struct {
   int rows, side, width, few;
 } Shape;
 
-/* Any row before. */
-static void Scattered(const Shape *s, int i, Seed *seed, List *l)
+/* Any earlier rows. */
+static void AddScattered(const Shape *s, int i, Seed *seed, List *l)
 {
-  for (unsigned n = Below(seed, (unsigned)s->few + 1); n; n--) Put(l, (int)Below(seed, (unsigned)i));
+  for (unsigned n = RandomBelow(seed, (unsigned)s->few + 1); n; n--) AddColumn(l, (int)RandomBelow(seed, (unsigned)i));
 }
 
-/* Rows close before: long chains. */
-static void Near(const Shape *s, int i, Seed *seed, List *l)
+/* Rows shortly before this one: long chains. */
+static void AddNear(const Shape *s, int i, Seed *seed, List *l)
 {
   const int reach = i < s->width ? i : s->width;
 
-  for (unsigned n = Below(seed, (unsigned)s->few + 1); n; n--) Put(l, i - 1 - (int)Below(seed, (unsigned)reach));
+  for (unsigned n = RandomBelow(seed, (unsigned)s->few + 1); n; n--)
+    AddColumn(l, i - 1 - (int)RandomBelow(seed, (unsigned)reach));
 }
 
-static void Chain(const Shape *s, int i, Seed *seed, List *l) { Put(l, i - 1); }
+static void AddChain(const Shape *s, int i, Seed *seed, List *l) { AddColumn(l, i - 1); }
 
 /* Many chains side by side. */
-static void Chains(const Shape *s, int i, Seed *seed, List *l)
+static void AddChains(const Shape *s, int i, Seed *seed, List *l)
 {
-  if (i >= s->width) Put(l, i - s->width);
+  if (i >= s->width) AddColumn(l, i - s->width);
 }
 
 /* Two or three level sets. */
-static void Wide(const Shape *s, int i, Seed *seed, List *l)
+static void AddWide(const Shape *s, int i, Seed *seed, List *l)
 {
   const int first = s->rows / 3 + 1;
 
   if (i < first) return;
-  for (unsigned n = Below(seed, (unsigned)s->few + 1); n; n--)
-    Put(l, (int)Below(seed, (unsigned)(i > 2 * first ? 2 * first : first)));
+  for (unsigned n = RandomBelow(seed, (unsigned)s->few + 1); n; n--)
+    AddColumn(l, (int)RandomBelow(seed, (unsigned)(i > 2 * first ? 2 * first : first)));
 }
 
-static void Band(const Shape *s, int i, Seed *seed, List *l)
+static void AddBand(const Shape *s, int i, Seed *seed, List *l)
 {
-  for (int d = 1; d <= s->few && d <= i; d++) Put(l, i - d);
+  for (int d = 1; d <= s->few && d <= i; d++) AddColumn(l, i - d);
 }
 
 /* A few rows have hundreds of dependencies. */
-static void LongRows(const Shape *s, int i, Seed *seed, List *l)
+static void AddLongRows(const Shape *s, int i, Seed *seed, List *l)
 {
-  if (Below(seed, 25)) Scattered(s, i, seed, l);
+  if (RandomBelow(seed, 25)) AddScattered(s, i, seed, l);
   else
     for (int n = 0; n < 700 && n < i; n++)
-      Put(l, i < 700 || Below(seed, 2) ? i - 1 - n : (int)Below(seed, (unsigned)i));
+      AddColumn(l, i < 700 || RandomBelow(seed, 2) ? i - 1 - n : (int)RandomBelow(seed, (unsigned)i));
 }
 
-/* The last rows depend on all, all on the first. */
-static void Arrow(const Shape *s, int i, Seed *seed, List *l)
+/* All rows depend on the first row; the last two depend on all rows. */
+static void AddArrow(const Shape *s, int i, Seed *seed, List *l)
 {
-  Put(l, 0);
+  AddColumn(l, 0);
   if (i >= s->rows - 2)
-    for (int j = 0; j < i; j++) Put(l, j);
+    for (int j = 0; j < i; j++) AddColumn(l, j);
 }
 
 /* Two rows of three depend on nothing. */
-static void Gaps(const Shape *s, int i, Seed *seed, List *l)
+static void AddGaps(const Shape *s, int i, Seed *seed, List *l)
 {
-  if (i % 3 == 0) Scattered(s, i, seed, l);
+  if (i % 3 == 0) AddScattered(s, i, seed, l);
 }
 
-static void Empty(const Shape *s, int i, Seed *seed, List *l) { }
+static void AddEmpty(const Shape *s, int i, Seed *seed, List *l) {}
 
-static void Grid2D(const Shape *s, int i, Seed *seed, List *l)
+static void AddGrid2D(const Shape *s, int i, Seed *seed, List *l)
 {
-  if (i >= s->side) Put(l, i - s->side);
-  if (i % s->side) Put(l, i - 1);
+  if (i >= s->side) AddColumn(l, i - s->side);
+  if (i % s->side) AddColumn(l, i - 1);
 }
 
-static void Grid3D(const Shape *s, int i, Seed *seed, List *l)
+static void AddGrid3D(const Shape *s, int i, Seed *seed, List *l)
 {
   const int side = s->few + 1, plane = side * side;
 
-  if (i >= plane) Put(l, i - plane);
-  if (i / side % side) Put(l, i - side);
-  if (i % side) Put(l, i - 1);
+  if (i >= plane) AddColumn(l, i - plane);
+  if (i / side % side) AddColumn(l, i - side);
+  if (i % side) AddColumn(l, i - 1);
 }
 
 /* Dense blocks on the diagonal, joined by single entries. */
-static void Blocks(const Shape *s, int i, Seed *seed, List *l)
+static void AddBlocks(const Shape *s, int i, Seed *seed, List *l)
 {
   const int size = 4 * s->few + 1;
 
-  for (int j = i - i % size; j < i; j++) Put(l, j);
-  if (i >= size && !Below(seed, 3)) Put(l, (int)Below(seed, (unsigned)(i - i % size)));
+  for (int j = i - i % size; j < i; j++) AddColumn(l, j);
+  if (i >= size && !RandomBelow(seed, 3)) AddColumn(l, (int)RandomBelow(seed, (unsigned)(i - i % size)));
 }
 
-/* Few rows that very many depend on. */
-static void Hubs(const Shape *s, int i, Seed *seed, List *l)
+/* A few rows on which very many rows depend. */
+static void AddHubs(const Shape *s, int i, Seed *seed, List *l)
 {
-  for (unsigned n = Below(seed, (unsigned)s->few + 1); n; n--) {
-    const unsigned below = Below(seed, (unsigned)i);
+  for (unsigned n = RandomBelow(seed, (unsigned)s->few + 1); n; n--) {
+    const unsigned below = RandomBelow(seed, (unsigned)i);
 
-    Put(l, (int)(below * (unsigned long long)below / (unsigned)i * below / (unsigned)i));
+    AddColumn(l, (int)(below * (unsigned long long)below / (unsigned)i * below / (unsigned)i));
   }
 }
 
@@ -129,31 +130,30 @@ static const struct {
   const char *name;
   void (*row)(const Shape *, int i, Seed *, List *);
 } shapes[] = {
-  {"scattered", Scattered}, {"near", Near},       {"chain", Chain},     {"chains", Chains}, {"wide", Wide},
-  {"band", Band},           {"long rows", LongRows}, {"arrow", Arrow},  {"gaps", Gaps},     {"empty rows", Empty},
-  {"2D grid", Grid2D},      {"3D grid", Grid3D},  {"blocks", Blocks},   {"hubs", Hubs},
+  {"scattered", AddScattered}, {"near", AddNear},        {"chain", AddChain},        {"chains", AddChains},
+  {"wide", AddWide},           {"band", AddBand},        {"long rows", AddLongRows}, {"arrow", AddArrow},
+  {"gaps", AddGaps},           {"empty rows", AddEmpty}, {"2D grid", AddGrid2D},     {"3D grid", AddGrid3D},
+  {"blocks", AddBlocks},       {"hubs", AddHubs},
 };
 
-static int Rising(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int CompareInts(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-enum {
-  SHAPES = sizeof(shapes) / sizeof(shapes[0])
-};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* Sorted, each column once; behind them the row itself where its diagonal is stored. */
-static void Close(List *l, int from, int i, int stored)
+/* Sorts the columns from `from` on, and keeps each once; adds the diagonal if it is stored. */
+static void FinishRow(List *l, int from, int i, int stored)
 {
   int n = from;
 
-  qsort(l->at + from, (size_t)(l->count - from), sizeof(int), Rising);
+  qsort(l->at + from, (size_t)(l->count - from), sizeof(int), CompareInts);
   for (int k = from; k < l->count; k++)
     if (n == from || l->at[k] != l->at[n - 1]) l->at[n++] = l->at[k];
   l->count = n;
-  if (stored) Put(l, i);
+  if (stored) AddColumn(l, i);
 }
 
-/* An upper triangle is a lower one seen from its end. */
-static void Turn(Dag *d, int rows)
+/* Reverses rows and columns: a lower triangle becomes an upper one. */
+static void MirrorToUpper(Dag *d, int rows)
 {
   const int n = d->offsets[rows];
 
@@ -172,25 +172,25 @@ static void Turn(Dag *d, int rows)
   }
 }
 
-static void Fill(Dag *d, Seed *seed)
+static void FillValues(Dag *d, Seed *seed)
 {
   const TrsvMatrix *A = &d->view;
 
-  d->values = Must(malloc(sizeof(double) * ((size_t)A->offsets[A->rows] + 1)));
+  d->values = CheckMemory(malloc(sizeof(double) * ((size_t)A->offsets[A->rows] + 1)));
   for (int i = 0; i < A->rows; i++) {
     const double scale = 1. / (1 + A->offsets[i + 1] - A->offsets[i]);
 
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const double v = Real(seed);
+      const double v = RandomReal(seed);
 
       d->values[k] = A->columns[k] == i ? (v < 0 ? -1 : 1) + v / 2 : v * scale;
     }
   }
 }
 
-int DagRows(Seed *seed, int most) { return (int)exp((Real(seed) + 1) / 2 * log(most + 1)); }
+int DagRows(Seed *seed, int most) { return (int)exp((RandomReal(seed) + 1) / 2 * log(most + 1)); }
 
-static unsigned Find(const char *name)
+static unsigned FindShape(const char *name)
 {
   for (unsigned k = 0; k < SHAPES; k++)
     if (!strcmp(shapes[k].name, name)) return k;
@@ -201,24 +201,24 @@ static unsigned Find(const char *name)
 Dag DagMake(Seed *seed, const char *shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal,
             TrsvPrecision precision)
 {
-  const unsigned kind = shape ? Find(shape) : Below(seed, SHAPES);
-  const Shape    s    = {rows, (int)sqrt(rows) + 1, 1 + (int)Below(seed, 64), 1 + (int)Below(seed, 10)};
+  const unsigned kind = shape ? FindShape(shape) : RandomBelow(seed, SHAPES);
+  const Shape    s    = {rows, (int)sqrt(rows) + 1, 1 + (int)RandomBelow(seed, 64), 1 + (int)RandomBelow(seed, 10)};
   List           l    = {NULL, 0, 0};
   Dag            d    = {.shape = shapes[kind].name};
 
-  d.offsets    = Must(malloc(sizeof(int) * ((size_t)rows + 1)));
+  d.offsets    = CheckMemory(malloc(sizeof(int) * ((size_t)rows + 1)));
   d.offsets[0] = 0;
   for (int i = 0; i < rows; i++) {
     const int from = l.count;
 
     if (i) shapes[kind].row(&s, i, seed, &l);
-    Close(&l, from, i, diagonal == TRSV_DIAGONAL_STORED);
+    FinishRow(&l, from, i, diagonal == TRSV_DIAGONAL_STORED);
     d.offsets[i + 1] = l.count;
   }
-  d.columns = l.at ? l.at : Must(malloc(1));
+  d.columns = l.at ? l.at : CheckMemory(malloc(1));
   d.view    = (TrsvMatrix){rows, d.offsets, d.columns, triangle, diagonal, precision, TRSV_HOST, NULL};
-  if (triangle == TRSV_UPPER) Turn(&d, rows);
-  Fill(&d, seed);
+  if (triangle == TRSV_UPPER) MirrorToUpper(&d, rows);
+  FillValues(&d, seed);
   return d;
 }
 

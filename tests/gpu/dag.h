@@ -1,5 +1,5 @@
 /*
-   dag.h: triangles by chance, for the long runs on a GPU.
+   dag.h: random triangles, for the long runs on a GPU.
 */
 #ifndef GPU_DAG_H
 #define GPU_DAG_H
@@ -18,9 +18,9 @@ typedef struct Dag {
   const char *shape;
 } Dag;
 
-/* shape: NULL for one by chance. Values: the diagonal outweighs its row. */
+/* shape: NULL for a random one. The diagonal is larger than the sum of its row. */
 Dag  DagMake(Seed *, const char *shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision);
-int  DagRows(Seed *, int most); /* 1 to most, few more often than many */
+int  DagRows(Seed *, int most); /* 1 to most; the logarithm is uniform */
 void DagFree(Dag *);
 
 #ifdef __cplusplus

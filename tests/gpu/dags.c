@@ -1,14 +1,14 @@
 /*
-   dags: triangles by chance, solved by every algorithm and setting, against serial.
+   dags: random triangles, solved by every algorithm and setting, compared with serial.
 
      dags [-launches N] [-seconds S] [-rows MOST] [-seed N] [-cases N] [-least N] [-o FILE.jsonl]
 
-   Case after case until N solves are launched (1,000,000 if not given) or S seconds (150) have passed: a triangle of 1
-   to MOST rows (2,000), its shape, diagonal and precision by chance; by each of some ways (ways.c) a plan, of the
-   triangle or of its transpose; its first solutions are checked on the host, by the componentwise backward error and
-   against serial; then as many more solves as take half the time of the set-up, of several right-hand sides, of each
-   -least times (4), each compared with the first solution bit for bit, on the device. Every fourth case is a pair, L
-   and then U, in an order by chance. -seed N -cases 1 repeats the case that a message names by its seed.
+   The program tests cases until N solves are launched (default: 1,000,000) or S seconds (150) have passed. A case is a
+   random triangle of 1 to MOST rows (2,000), of random shape, diagonal and precision. Some of the ways (ways.c) make a
+   plan of it or of its transpose. The first solutions are checked on the host, by the componentwise backward error and
+   against serial. More solves follow, for half the time of the set-up, at least -least times (4) for each right-hand
+   side; each solution is compared with the first one bit for bit, on the device. Every fourth case is a pair, L and
+   then U, in a random order. A message names the seed of its case; -seed N -cases 1 repeats that case.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +19,20 @@
 
 enum {
   WAYS_A_CASE = 4,
-  PAIRS       = 3, /* the last ways */
-  MOST        = 250, /* times all right-hand sides */
-  AT_ONCE     = 4    /* the same, before a wait */
+  PAIRS       = 3,   /* the last ways */
+  MOST        = 250, /* at most so many solves of each right-hand side */
+  AT_ONCE     = 4    /* so many of them before a wait */
 };
 
-static int least = 4; /* times all right-hand sides */
+static int least = 4; /* solves of each right-hand side */
 
 static struct {
   long launches, plans, triangles, refused;
-} done;
+} totals;
 static long launches_of[64]; /* by way */
 
-/* Many more solves of a subject that has been checked; seconds: what its set-up took. */
-static void Again(Subject *s, Seed *seed, double seconds, int way, const char *where)
+/* Solves by a checked subject; seconds: the time of its set-up. */
+static void SolveRepeatedly(Subject *s, Seed *seed, double seconds, int way, const char *where)
 {
   const double start = TrsvSeconds();
   TrsvError    error = TRSV_SUCCESS;
@@ -44,25 +44,25 @@ static void Again(Subject *s, Seed *seed, double seconds, int way, const char *w
     SimtSchedule((unsigned)*seed & 1023);
 #endif
     error = SubjectSolve(s, seed);
-    /* launches that wait for the device take the time of the device */
+    /* a wait, so that the clock counts the time of the device */
     if (!error && ++n % AT_ONCE == 0) error = TrsvDeviceSynchronize();
   }
-  if (error) Fail(where, "%s", TrsvErrorMessage());
+  if (error) ReportFailure(where, "%s", TrsvErrorMessage());
   else (void)SubjectCheck(s, where);
-  done.launches += (long)SIDES * (n + 1);
+  totals.launches += (long)SIDES * (n + 1);
   launches_of[way] += (long)SIDES * (n + 1);
 }
 
-/* 0 where the algorithm does not do this triangle. */
-static int Made(TrsvError error, const char *where)
+/* Returns 0 after an error, and if the algorithm refuses the triangle. */
+static int CheckCreated(TrsvError error, const char *where)
 {
-  if (error == TRSV_ERR_UNSUPPORTED) done.refused++;
-  else if (error) Fail(where, "%s", TrsvErrorMessage());
+  if (error == TRSV_ERR_UNSUPPORTED) totals.refused++;
+  else if (error) ReportFailure(where, "%s", TrsvErrorMessage());
   return !error;
 }
 
-/* What a plan is made of, on the host and on the device: the case's triangle; or flipped, its transpose, of which the
-   plan transposes the pattern again. */
+/* The input of a plan, on the host and on the device: the triangle of the case, or if flipped its transpose, whose
+   pattern the plan transposes again. */
 typedef struct {
   const Case *c;
   int         flipped;
@@ -71,7 +71,7 @@ typedef struct {
   int        *offsets; /* of the transpose */
 } Source;
 
-static void Flip(Source *s)
+static void MakeTranspose(Source *s)
 {
   const TrsvMatrix *A    = &s->c->dag->view;
   const size_t      size = TrsvValueSize(A->precision), nnz = (size_t)A->offsets[A->rows];
@@ -80,9 +80,9 @@ static void Flip(Source *s)
 
   if (!values || TrsvTranspose(A, &s->pattern[TRSV_HOST], &s->offsets, &from)) exit(2);
   for (size_t k = 0; k < nnz; k++) memcpy(values + size * k, (char *)s->c->values + size * (size_t)from[k], size);
-  s->values[TRSV_HOST]    = values;
-  s->values[TRSV_DEVICE]  = Upload(values, size * nnz);
-  s->pattern[TRSV_DEVICE] = s->pattern[TRSV_HOST];
+  s->values[TRSV_HOST]            = values;
+  s->values[TRSV_DEVICE]          = Upload(values, size * nnz);
+  s->pattern[TRSV_DEVICE]         = s->pattern[TRSV_HOST];
   s->pattern[TRSV_DEVICE].memory  = TRSV_DEVICE;
   s->pattern[TRSV_DEVICE].offsets = Upload(s->pattern[TRSV_HOST].offsets, sizeof(int) * ((size_t)A->rows + 1));
   s->pattern[TRSV_DEVICE].columns = Upload(s->pattern[TRSV_HOST].columns, sizeof(int) * nnz);
@@ -91,7 +91,7 @@ static void Flip(Source *s)
 static void SourceMake(Source *s, const Case *c, int flipped)
 {
   *s = (Source){c, flipped, {c->dag->view, c->device}, {c->values, c->device_values}, NULL};
-  if (flipped) Flip(s);
+  if (flipped) MakeTranspose(s);
 }
 
 static void SourceFree(Source *s)
@@ -121,11 +121,11 @@ static TrsvError MakePlan(const Way *w, const Source *s, TrsvMemory memory, Trsv
   return error;
 }
 
-static void Solve(const Source *from, int k, Seed *seed, const char *where)
+static void TestPlan(const Source *from, int k, Seed *seed, const char *where)
 {
   const Way        way    = WayGet(k, seed);
   const double     start  = TrsvSeconds();
-  const TrsvMemory memory = Below(seed, 2) ? TRSV_HOST : TRSV_DEVICE;
+  const TrsvMemory memory = RandomBelow(seed, 2) ? TRSV_HOST : TRSV_DEVICE;
   TrsvPlan        *plan   = NULL;
   Subject          s      = {0};
   TrsvError        error  = MakePlan(&way, from, memory, &plan);
@@ -137,9 +137,9 @@ static void Solve(const Source *from, int k, Seed *seed, const char *where)
     TrsvChunkSettingsPrint(&way.chunk, line + strlen(line), sizeof(line) - strlen(line));
   }
   if (!error) error = TrsvPlanSetValues(plan, from->values[memory], memory, NULL);
-  if (Made(error, line)) {
-    done.plans++;
-    if (SubjectMake(&s, from->c, plan, line)) Again(&s, seed, TrsvSeconds() - start, k, line);
+  if (CheckCreated(error, line)) {
+    totals.plans++;
+    if (SubjectMake(&s, from->c, plan, line)) SolveRepeatedly(&s, seed, TrsvSeconds() - start, k, line);
     plan = NULL;
   }
   TrsvPlanDestroy(&plan);
@@ -148,13 +148,13 @@ static void Solve(const Source *from, int k, Seed *seed, const char *where)
 
 static const char *const type_name[] = {"float", "double", "complex float", "complex double"};
 
-static TrsvPrecision Precision(Seed *seed) { return (TrsvPrecision)Below(seed, 4); }
+static TrsvPrecision RandomPrecision(Seed *seed) { return (TrsvPrecision)RandomBelow(seed, 4); }
 
-static void Triangles(Seed *seed, int rows, int first, const char *name)
+static void TestTriangle(Seed *seed, int rows, int first, const char *name)
 {
-  const TrsvTriangle  triangle  = Below(seed, 2) ? TRSV_UPPER : TRSV_LOWER;
-  const TrsvDiagonal  diagonal  = Below(seed, 2) ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
-  const TrsvPrecision precision = Precision(seed);
+  const TrsvTriangle  triangle  = RandomBelow(seed, 2) ? TRSV_UPPER : TRSV_LOWER;
+  const TrsvDiagonal  diagonal  = RandomBelow(seed, 2) ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
+  const TrsvPrecision precision = RandomPrecision(seed);
   Dag                 d         = DagMake(seed, NULL, rows, triangle, diagonal, precision);
   Case                c;
   Source              s;
@@ -164,16 +164,16 @@ static void Triangles(Seed *seed, int rows, int first, const char *name)
                  triangle == TRSV_LOWER ? "lower" : "upper", type_name[precision],
                  diagonal == TRSV_DIAGONAL_UNIT ? "unit" : "stored");
   CaseMake(&c, &d, NULL);
-  SourceMake(&s, &c, Below(seed, 4) == 0);
-  for (int n = 0; n < WAYS_A_CASE; n++) Solve(&s, (first + n) % (WayCount() - PAIRS), seed, where);
-  done.triangles++;
+  SourceMake(&s, &c, RandomBelow(seed, 4) == 0);
+  for (int n = 0; n < WAYS_A_CASE; n++) TestPlan(&s, (first + n) % (WayCount() - PAIRS), seed, where);
+  totals.triangles++;
   SourceFree(&s);
   CaseFree(&c);
   DagFree(&d);
 }
 
-/* L and then U, in that order of rows and columns, or NULL. */
-static void SolvePair(const Case *L, const Case *U, const int *order, int k, Seed *seed, const char *where)
+/* L and then U; order: of rows and columns, NULL: the natural one. */
+static void TestPair(const Case *L, const Case *U, const int *order, int k, Seed *seed, const char *where)
 {
   const size_t rows   = (size_t)L->dag->view.rows;
   const double start  = TrsvSeconds();
@@ -186,9 +186,9 @@ static void SolvePair(const Case *L, const Case *U, const int *order, int k, See
 
   (void)snprintf(line, sizeof(line), "%s, %s%s", where, way.name, order ? ", in another order" : "");
   if (!error) error = TrsvPairSetValues(pair, L->device_values, U->device_values, TRSV_DEVICE, NULL);
-  if (Made(error, line)) {
-    done.plans++;
-    if (SubjectMakePair(&s, pair, U, L->b, order, line)) Again(&s, seed, TrsvSeconds() - start, k, line);
+  if (CheckCreated(error, line)) {
+    totals.plans++;
+    if (SubjectMakePair(&s, pair, U, L->b, order, line)) SolveRepeatedly(&s, seed, TrsvSeconds() - start, k, line);
     pair = NULL;
   }
   TrsvPairDestroy(&pair);
@@ -196,12 +196,12 @@ static void SolvePair(const Case *L, const Case *U, const int *order, int k, See
   TrsvDeviceFree(placed);
 }
 
-static void Pairs(Seed *seed, int rows, const char *name)
+static void TestPairs(Seed *seed, int rows, const char *name)
 {
-  const TrsvPrecision precision = Precision(seed);
-  Dag                 l = DagMake(seed, NULL, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision);
-  Dag                 u = DagMake(seed, NULL, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision);
-  int                *order = malloc(sizeof(int) * ((size_t)rows + 1));
+  const TrsvPrecision precision = RandomPrecision(seed);
+  Dag                 l         = DagMake(seed, NULL, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision);
+  Dag                 u         = DagMake(seed, NULL, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision);
+  int                *order     = malloc(sizeof(int) * ((size_t)rows + 1));
   Case                L, U;
   char                where[200];
 
@@ -209,7 +209,7 @@ static void Pairs(Seed *seed, int rows, const char *name)
   (void)snprintf(where, sizeof(where), "%s: %s and %s, %d rows, %s", name, l.shape, u.shape, rows,
                  type_name[precision]);
   for (int i = 0; i < rows; i++) {
-    const int j = (int)Below(seed, (unsigned)i + 1);
+    const int j = (int)RandomBelow(seed, (unsigned)i + 1);
 
     order[i] = order[j];
     order[j] = i;
@@ -217,8 +217,8 @@ static void Pairs(Seed *seed, int rows, const char *name)
   CaseMake(&L, &l, NULL);
   CaseMake(&U, &u, L.x); /* U x = y */
   for (int k = WayCount() - PAIRS; k < WayCount(); k++)
-    SolvePair(&L, &U, Below(seed, 2) ? order : NULL, k, seed, where);
-  done.triangles += 2;
+    TestPair(&L, &U, RandomBelow(seed, 2) ? order : NULL, k, seed, where);
+  totals.triangles += 2;
   CaseFree(&L);
   CaseFree(&U);
   DagFree(&l);
@@ -226,32 +226,33 @@ static void Pairs(Seed *seed, int rows, const char *name)
   free(order);
 }
 
-static void One(Seed seed, int most, int *first)
+static void TestSeed(Seed seed, int most, int *first)
 {
   const Seed name = seed;
   char       where[64];
   const int  rows = DagRows(&seed, most);
 
   (void)snprintf(where, sizeof(where), "-rows %d -seed %llu", most, name);
-  if (Below(&seed, 4) == 0) Pairs(&seed, rows, where);
+  if (RandomBelow(&seed, 4) == 0) TestPairs(&seed, rows, where);
   else {
-    Triangles(&seed, rows, *first, where);
+    TestTriangle(&seed, rows, *first, where);
     *first += WAYS_A_CASE;
   }
 }
 
 int main(int count, char **args)
 {
-  const double launches = Number(count, args, "launches", 1e6), limit = Number(count, args, "seconds", 150),
-               cases = Number(count, args, "cases", 1e9), start = TrsvSeconds();
-  const int    most  = (int)Number(count, args, "rows", 2000);
-  const Seed   seed  = (Seed)Number(count, args, "seed", 1);
-  int          first = (int)seed * WAYS_A_CASE, cases_done = 0, multiprocessors = 0;
+  const double launches = NumberArgument(count, args, "launches", 1e6),
+               limit = NumberArgument(count, args, "seconds", 150), cases = NumberArgument(count, args, "cases", 1e9),
+               start = TrsvSeconds();
+  const int  most    = (int)NumberArgument(count, args, "rows", 2000);
+  const Seed seed    = (Seed)NumberArgument(count, args, "seed", 1);
+  int        first = (int)seed * WAYS_A_CASE, cases_done = 0, multiprocessors = 0;
 
-  least = (int)Number(count, args, "least", least);
+  least = (int)NumberArgument(count, args, "least", least);
   (void)TrsvDeviceMultiprocessors(&multiprocessors);
-  for (; cases_done < cases && (double)done.launches < launches && TrsvSeconds() - start < limit; cases_done++)
-    One(seed + (Seed)cases_done, most, &first);
+  for (; cases_done < cases && (double)totals.launches < launches && TrsvSeconds() - start < limit; cases_done++)
+    TestSeed(seed + (Seed)cases_done, most, &first);
   const double seconds = TrsvSeconds() - start;
 
   for (int k = 0; k < WayCount(); k++) {
@@ -260,10 +261,12 @@ int main(int count, char **args)
     printf("%-34s %9ld launches\n", WayGet(k, &none).name, launches_of[k]);
   }
   printf("%ld launches of %ld plans for %ld triangles of 1 to %d rows on %d multiprocessors, %ld refused, in %.0f s: "
-         "%ld wrong\n", done.launches, done.plans, done.triangles, most, multiprocessors, done.refused, seconds,
-         failures);
-  Result(count, args, "\"what\": \"dags\", \"launches\": %ld, \"plans\": %ld, \"triangles\": %ld, \"rows\": %d, "
-         "\"multiprocessors\": %d, \"refused\": %ld, \"seconds\": %.0f, \"wrong\": %ld", done.launches, done.plans,
-         done.triangles, most, multiprocessors, done.refused, seconds, failures);
+         "%ld wrong\n",
+         totals.launches, totals.plans, totals.triangles, most, multiprocessors, totals.refused, seconds, failures);
+  WriteResult(count, args,
+              "\"what\": \"dags\", \"launches\": %ld, \"plans\": %ld, \"triangles\": %ld, \"rows\": %d, "
+              "\"multiprocessors\": %d, \"refused\": %ld, \"seconds\": %.0f, \"wrong\": %ld",
+              totals.launches, totals.plans, totals.triangles, most, multiprocessors, totals.refused, seconds,
+              failures);
   return failures > 0;
 }

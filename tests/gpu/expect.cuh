@@ -1,5 +1,5 @@
 /*
-   expect.cuh: what the tests of device memory and of waits expect; what fails is printed and counted.
+   expect.cuh: checks for the tests of device memory and of waits; a failure is printed and counted.
 */
 #ifndef TEST_EXPECT_CUH
 #define TEST_EXPECT_CUH
@@ -20,12 +20,12 @@ static std::atomic<int> failures;
       printf("\n"); \
     } \
   } while (0)
-#define NEED(...) \
+#define EXPECT_SUCCESS(...) \
   do { \
     const TrsvError need_ = __VA_ARGS__; \
     EXPECT(!need_, "%s: %s", #__VA_ARGS__, TrsvErrorMessage()); \
   } while (0)
-#define CUDA(...) \
+#define EXPECT_CUDA(...) \
   do { \
     const cudaError_t cuda_ = __VA_ARGS__; \
     EXPECT(cuda_ == cudaSuccess, "%s: %s", #__VA_ARGS__, cudaGetErrorString(cuda_)); \

@@ -1,12 +1,12 @@
 /*
-   full: set-ups on a device whose memory is nearly full: an error or the right answer, and nothing is lost.
+   full: set-ups on a device whose memory is nearly full: they give an error or the right answer, and lose no memory.
 
      full [-rows N] [-o FILE.jsonl]
 
-   Other memory of the process leaves so many megabytes at a time; then each way (ways.c) makes a plan of a triangle of
-   N rows (300,000), or of a pair of them, takes values and solves; and an incomplete factorization is made and solved
-   with (trsv.h). After an error, all that was taken is given back, and with room again everything works. The first
-   round comes before any kernel has been loaded.
+   The program fills the memory but for so many megabytes. Then each way (ways.c) makes a plan of a triangle of N rows
+   (300,000), or of a pair of triangles, sets values and solves; and an incomplete factorization (trsv.h) is made and
+   solves. After an error all memory must be free again, and with enough memory everything must work. The first round
+   runs before any kernel is loaded.
 */
 #include <cuda_runtime.h>
 #include <math.h>
@@ -20,13 +20,13 @@ static const size_t MB = (size_t)1 << 20;
 
 static struct {
   long tries, errors, right;
-} done;
+} totals;
 
-/* Memory that somebody else has. */
+/* Memory that is not available to the set-ups. */
 struct Filler {
   std::vector<void *> pieces;
 
-  void Leave(size_t bytes)
+  void LeaveFree(size_t bytes)
   {
     size_t left = DeviceBytesLeft();
 
@@ -48,31 +48,31 @@ struct Filler {
   ~Filler() { Free(); }
 };
 
-/* An error that memory explains; all others are failures. */
-static void Tell(TrsvError error, int ok, size_t held, const char *where)
+/* Counts an outcome. Errors other than those of memory are failures. */
+static void CountOutcome(TrsvError error, int ok, size_t held, const char *where)
 {
-  done.tries++;
-  if (!error) done.right += ok;
-  else if (error == TRSV_ERR_MEMORY || error == TRSV_ERR_DEVICE) done.errors++;
-  else Fail(where, "error %d: %s", (int)error, TrsvErrorMessage());
-  if (TrsvDeviceHeld() != held) Fail(where, "%zu bytes of the device are not given back", TrsvDeviceHeld() - held);
+  totals.tries++;
+  if (!error) totals.right += ok;
+  else if (error == TRSV_ERR_MEMORY || error == TRSV_ERR_DEVICE) totals.errors++;
+  else ReportFailure(where, "error %d: %s", (int)error, TrsvErrorMessage());
+  if (TrsvDeviceHeld() != held)
+    ReportFailure(where, "%zu bytes of the device are not given back", TrsvDeviceHeld() - held);
   (void)cudaGetLastError();
 }
 
-/* One solve; what comes out is compared by the caller. x: of the host. */
-static TrsvError Solve(const Way &w, const Case &L, const Case &U, void *b, void *x, void *host)
+/* Makes a plan or a pair and solves once; copies x to host. */
+static TrsvError SolveOnce(const Way &w, const Case &L, const Case &U, void *b, void *x, void *host)
 {
   const int     rows     = L.dag->view.rows;
   TrsvAnalysis *analysis = NULL;
   TrsvPlan     *plan     = NULL;
   TrsvPair     *pair     = NULL;
-  TrsvError     error    = w.pair ? WayPair(&w, &L.device, &U.device, NULL, NULL, &pair) :
-                                    TrsvAnalyze(&L.device, &analysis);
+  TrsvError error = w.pair ? WayPair(&w, &L.device, &U.device, NULL, NULL, &pair) : TrsvAnalyze(&L.device, &analysis);
 
   if (!error && !w.pair) error = WayPlan(&w, &L.device, analysis, NULL, L.dag->offsets[rows], &plan);
   if (!error)
-    error = w.pair ? TrsvPairSetValues(pair, L.device_values, U.device_values, TRSV_DEVICE, NULL) :
-                     TrsvPlanSetValues(plan, L.device_values, TRSV_DEVICE, NULL);
+    error = w.pair ? TrsvPairSetValues(pair, L.device_values, U.device_values, TRSV_DEVICE, NULL)
+                   : TrsvPlanSetValues(plan, L.device_values, TRSV_DEVICE, NULL);
   if (!error) error = w.pair ? TrsvPairSolve(pair, b, x, NULL) : TrsvPlanSolve(plan, b, x, NULL);
   if (!error) error = TrsvDeviceDownload(host, x, sizeof(double) * (size_t)rows, NULL);
   TrsvAnalysisDestroy(&analysis);
@@ -81,7 +81,7 @@ static TrsvError Solve(const Way &w, const Case &L, const Case &U, void *b, void
   return error;
 }
 
-static int Near(size_t n, const double *x, const double *reference, const char *where)
+static int CheckNear(size_t n, const double *x, const double *reference, const char *where)
 {
   double most = 0, largest = 0;
 
@@ -90,17 +90,17 @@ static int Near(size_t n, const double *x, const double *reference, const char *
     if (!(fabs(x[i] - reference[i]) <= most)) most = fabs(x[i] - reference[i]);
   }
   if (most <= 1e-10 * largest) return 1;
-  Fail(where, "%g from what it should be", most / largest);
+  ReportFailure(where, "%g from what it should be", most / largest);
   return 0;
 }
 
-/* Where values, pattern and vectors are. */
+/* Two triangles, a matrix, and vectors on the device. */
 struct Setting {
   Dag                 l, u;
   Case                L, U;
   TrsvCSR             A = {};
   double             *b, *x;
-  std::vector<double> host, reference; /* reference: of the factorization, with room for everything */
+  std::vector<double> host, reference; /* reference: the factorization's, with enough memory */
 
   explicit Setting(int rows) : host((size_t)rows)
   {
@@ -112,10 +112,10 @@ struct Setting {
     CaseMake(&U, &u, L.x);
     b = (double *)Upload(L.b, sizeof(double) * (size_t)rows);
     x = (double *)Upload(L.b, sizeof(double) * (size_t)rows);
-    Both(rows);
+    MakeMatrix(rows);
   }
-  /* The matrix with both triangles, and a diagonal that outweighs them. */
-  void Both(int rows)
+  /* The matrix with both triangles and a dominant diagonal. */
+  void MakeMatrix(int rows)
   {
     std::vector<int>    offsets(1, 0), columns;
     std::vector<double> values;
@@ -146,7 +146,7 @@ struct Setting {
   }
 };
 
-static TrsvError Factor(Setting &s, TrsvOrderRequest order)
+static TrsvError FactorOnce(Setting &s, TrsvOrderRequest order)
 {
   static const TrsvPivots none = {TRSV_SHIFT_NONE, 0, 1e-13};
   TrsvIluRequest          r    = {};
@@ -168,20 +168,19 @@ static TrsvError Factor(Setting &s, TrsvOrderRequest order)
   return error;
 }
 
-static TrsvError Factored(Setting &s, size_t held, const char *where)
+static TrsvError TestFactorization(Setting &s, size_t held, const char *where)
 {
-  const TrsvError error = Factor(s, TRSV_ORDER_GIVEN);
+  const TrsvError error = FactorOnce(s, TRSV_ORDER_GIVEN);
   int             ok    = 0;
 
   if (!error && s.reference.empty()) s.reference = s.host;
-  if (!error) ok = Near(s.host.size(), s.host.data(), s.reference.data(), where);
-  Tell(error, ok, held, where);
+  if (!error) ok = CheckNear(s.host.size(), s.host.data(), s.reference.data(), where);
+  CountOutcome(error, ok, held, where);
   return error;
 }
 
-/* Every way once; `left`: megabytes that are left to it, 0: as many as it wants, and no error is one that memory
-   explains. */
-static void All(Setting &s, size_t left)
+/* Every way once, with `left` megabytes of free memory; 0: with all memory, where every error is a failure. */
+static void TestAllWays(Setting &s, size_t left)
 {
   Filler filler;
 
@@ -193,16 +192,16 @@ static void All(Setting &s, size_t left)
     TrsvError    error;
 
     (void)snprintf(where, sizeof(where), "%s, %zu MB left", k < WayCount() ? w.name : "factorization", left);
-    TrsvDeviceFinalize(); /* its pool keeps nothing for later */
-    if (left) filler.Leave(left * MB);
-    if (k == WayCount()) error = Factored(s, held, where);
+    TrsvDeviceFinalize(); /* frees the memory that the pool keeps */
+    if (left) filler.LeaveFree(left * MB);
+    if (k == WayCount()) error = TestFactorization(s, held, where);
     else {
-      error = Solve(w, s.L, s.U, s.b, s.x, s.host.data());
+      error = SolveOnce(w, s.L, s.U, s.b, s.x, s.host.data());
       if (error == TRSV_ERR_UNSUPPORTED) continue;
-      const int ok = !error && Near(s.host.size(), s.host.data(), (double *)(w.pair ? s.U.x : s.L.x), where);
-      Tell(error, ok, held, where);
+      const int ok = !error && CheckNear(s.host.size(), s.host.data(), (double *)(w.pair ? s.U.x : s.L.x), where);
+      CountOutcome(error, ok, held, where);
     }
-    if (error && !left) Fail(where, "%s", TrsvErrorMessage());
+    if (error && !left) ReportFailure(where, "%s", TrsvErrorMessage());
   }
 }
 
@@ -211,24 +210,27 @@ int main(int count, char **args)
   static const size_t lefts[] = {4, 4, 12, 30, 60, 120, 250};
   const double        start   = TrsvSeconds();
   const long          fewest  = 10;
-  Setting             s((int)Number(count, args, "rows", 300000));
+  Setting             s((int)NumberArgument(count, args, "rows", 300000));
 
   for (size_t left : lefts) {
-    const long right = done.right, errors = done.errors;
+    const long right = totals.right, errors = totals.errors;
 
-    All(s, left);
-    printf("%4zu MB left: %ld right, %ld errors\n", left, done.right - right, done.errors - errors);
+    TestAllWays(s, left);
+    printf("%4zu MB left: %ld right, %ld errors\n", left, totals.right - right, totals.errors - errors);
     fflush(stdout);
     if (left == lefts[0]) { /* with room again */
-      All(s, 0);
-      printf("   all there is: %ld right\n", done.right - right);
+      TestAllWays(s, 0);
+      printf("   all there is: %ld right\n", totals.right - right);
     }
   }
-  if (done.right < fewest || done.errors < fewest) Fail("full", "%ld right and %ld errors", done.right, done.errors);
-  All(s, 0);
-  printf("full: %ld tries, %ld errors, %ld right in %.0f s: %ld wrong\n", done.tries, done.errors, done.right,
+  if (totals.right < fewest || totals.errors < fewest)
+    ReportFailure("full", "%ld right and %ld errors", totals.right, totals.errors);
+  TestAllWays(s, 0);
+  printf("full: %ld tries, %ld errors, %ld right in %.0f s: %ld wrong\n", totals.tries, totals.errors, totals.right,
          TrsvSeconds() - start, failures);
-  Result(count, args, "\"what\": \"full\", \"tries\": %ld, \"errors\": %ld, \"right\": %ld, \"seconds\": %.0f, "
-         "\"wrong\": %ld", done.tries, done.errors, done.right, TrsvSeconds() - start, failures);
+  WriteResult(count, args,
+              "\"what\": \"full\", \"tries\": %ld, \"errors\": %ld, \"right\": %ld, \"seconds\": %.0f, "
+              "\"wrong\": %ld",
+              totals.tries, totals.errors, totals.right, TrsvSeconds() - start, failures);
   return failures > 0;
 }

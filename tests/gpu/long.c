@@ -1,5 +1,5 @@
 /*
-   What the programs of long runs share.
+   Arguments and results of the programs of long runs.
 */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,24 +7,24 @@
 #include <unistd.h>
 #include "long.h"
 
-const char *Word(int count, char **args, const char *name)
+const char *WordArgument(int count, char **args, const char *name)
 {
   for (int i = 1; i + 1 < count; i++)
     if (args[i][0] == '-' && !strcmp(args[i] + 1, name)) return args[i + 1];
   return NULL;
 }
 
-double Number(int count, char **args, const char *name, double otherwise)
+double NumberArgument(int count, char **args, const char *name, double otherwise)
 {
-  const char *word = Word(count, args, name);
+  const char *word = WordArgument(count, args, name);
 
   return word ? atof(word) : otherwise;
 }
 
-void Result(int count, char **args, const char *fields, ...)
+void WriteResult(int count, char **args, const char *fields, ...)
 {
-  const char *name = Word(count, args, "o"), *about = getenv("RESULT_FIELDS");
-  FILE       *f    = name ? fopen(name, "a") : NULL;
+  const char *name = WordArgument(count, args, "o"), *about = getenv("RESULT_FIELDS");
+  FILE       *f = name ? fopen(name, "a") : NULL;
   va_list     a;
 
   if (!f) return;

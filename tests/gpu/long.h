@@ -1,5 +1,5 @@
 /*
-   long.h: what the programs of long runs share: their arguments, and what they tell.
+   long.h: arguments and results of the programs of long runs.
 */
 #ifndef GPU_LONG_H
 #define GPU_LONG_H
@@ -11,15 +11,15 @@
 extern "C" {
 #endif
 
-/* The value of the argument -name, or what is meant without it. */
-double      Number(int count, char **args, const char *name, double otherwise);
-const char *Word(int count, char **args, const char *name);
+/* The value of the argument -name, or a default. */
+double      NumberArgument(int count, char **args, const char *name, double otherwise);
+const char *WordArgument(int count, char **args, const char *name);
 
-/* A line of JSON to the file that -o names, if any: the fields of printf, and those of RESULT_FIELDS in the environment
-   (the GPU, its driver, the sources). */
-void Result(int count, char **args, const char *fields, ...) __attribute__((format(printf, 3, 4)));
+/* Appends a line of JSON to the file that -o names, if any: the fields, as for printf, and those of RESULT_FIELDS in
+   the environment (the GPU, its driver, the sources). */
+void WriteResult(int count, char **args, const char *fields, ...) __attribute__((format(printf, 3, 4)));
 
-size_t HostBytes(void); /* of memory that the process has; 0 where nobody knows */
+size_t HostBytes(void); /* resident memory of the process; 0 if unknown */
 
 #ifdef __cplusplus
 }

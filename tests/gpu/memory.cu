@@ -1,10 +1,10 @@
 /*
-   Device memory (src/kernels/device/memory.cu, pinned.cu) on a GPU: no two users of memory meet, whatever streams,
-   threads and captures do; the counters are right; a full device is an error and works again afterwards; what is freed
-   goes back, but for what memory.cu states; all goes back by TrsvDeviceFinalize().
+   Device memory (src/kernels/device/memory.cu, pinned.cu) on a GPU: with several streams, threads and captures no
+   memory has two users; the counters are right; a full device gives an error and works again afterwards; freed memory
+   returns to the device but for the part that memory.cu states, and all of it after TrsvDeviceFinalize().
 
-     memory            all of it; exit status 1 if anything failed
-     memory small      without a full device, and less of the rest: for compute-sanitizer
+     memory            all tests; exit status 1 if anything failed
+     memory small      fewer tests, without a full device: for compute-sanitizer
      memory overrun    writes one word beyond 1,000 bytes: compute-sanitizer must report it
 */
 #include <cuda_runtime.h>
@@ -20,9 +20,9 @@
 
 static bool         small;
 static const size_t MB = (size_t)1 << 20, SPARE = 128 * MB,
-                    SLACK = 96 * MB; /* what memory.cu keeps; by how much the driver's own may vary */
+                    SLACK = 96 * MB; /* what memory.cu keeps; how much the driver's memory may vary */
 
-/* Waits, and then writes; so a user that comes too early is written over. */
+/* Waits before it writes: it overwrites the data of a user that gets the memory too early. */
 static __global__ void fill(unsigned *p, size_t n, unsigned value, long long cycles)
 {
   const long long start = clock64();
@@ -57,24 +57,24 @@ static size_t FreeBytes(void)
 {
   size_t now = 0, all;
 
-  CUDA(cudaDeviceSynchronize());
-  CUDA(cudaMemGetInfo(&now, &all));
+  EXPECT_CUDA(cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaMemGetInfo(&now, &all));
   return now;
 }
 
-static void Counters(void)
+static void TestCounters(void)
 {
   const size_t before = TrsvDeviceHeld();
   void        *a, *b;
 
   TrsvDeviceMark();
   EXPECT(TrsvDevicePeak() == before, "a mark: %zu bytes at most, %zu in use", TrsvDevicePeak(), before);
-  NEED(TrsvDeviceAlloc(10 * MB, &a));
-  NEED(TrsvScratchAlloc(20 * MB, &b, NULL));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(10 * MB, &a));
+  EXPECT_SUCCESS(TrsvScratchAlloc(20 * MB, &b, NULL));
   EXPECT(TrsvDeviceHeld() == before + 30 * MB, "%zu bytes for %zu", TrsvDeviceHeld() - before, 30 * MB);
   TrsvScratchFree(b, NULL);
   const size_t at_once = TrsvDeviceHeld() - before;
-  NEED(TrsvDeviceWait(NULL));
+  EXPECT_SUCCESS(TrsvDeviceWait(NULL));
   const size_t later = TrsvDeviceHeld() - before;
   EXPECT(at_once == 10 * MB && later == 10 * MB, "%zu bytes after scratch is freed, %zu after a wait", at_once, later);
   TrsvDeviceFree(a);
@@ -82,46 +82,45 @@ static void Counters(void)
          TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
 }
 
-/* Memory that one stream has freed while its kernel still writes goes to another user, in another stream, which must
- * keep what it has written. */
-static void Streams(unsigned *wrong)
+/* A stream frees memory while its kernel still writes; another stream gets the memory, and its data must stay. */
+static void TestStreams(unsigned *wrong)
 {
   cudaStream_t s;
 
-  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  EXPECT_CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   for (int k = 0; k < (small ? 2 : 20); k++) {
     const size_t bytes = (size_t)(k + 1) * MB;
     void        *a, *b, *c;
 
-    NEED(TrsvScratchAlloc(bytes, &a, NULL)); /* freed in stream order, asked for any stream */
+    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &a, NULL)); /* freed in stream order, allocated for any stream */
     Fill(a, bytes, 1, 2000000, NULL);
     TrsvScratchFree(a, NULL);
-    NEED(TrsvDeviceAlloc(bytes, &b));
+    EXPECT_SUCCESS(TrsvDeviceAlloc(bytes, &b));
     Fill(b, bytes, 2, 0, s);
-    NEED(TrsvScratchAlloc(bytes, &c, s)); /* and in another stream's order */
+    EXPECT_SUCCESS(TrsvScratchAlloc(bytes, &c, s)); /* and in the order of another stream */
     Fill(c, bytes, 3, 0, s);
-    CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaDeviceSynchronize());
     Check(b, bytes, 2, wrong, s);
     Check(c, bytes, 3, wrong, s);
     TrsvScratchFree(c, s);
     Fill(b, bytes, 4, 2000000, s); /* freed while another stream writes */
     TrsvDeviceFree(b);
-    NEED(TrsvDeviceAlloc(bytes, &b));
+    EXPECT_SUCCESS(TrsvDeviceAlloc(bytes, &b));
     Fill(b, bytes, 5, 0, NULL);
-    CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaDeviceSynchronize());
     Check(b, bytes, 5, wrong, NULL);
     TrsvDeviceFree(b);
   }
-  CUDA(cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaDeviceSynchronize());
   EXPECT(!*wrong, "streams: %u words are another's", *wrong);
-  CUDA(cudaStreamDestroy(s));
+  EXPECT_CUDA(cudaStreamDestroy(s));
 }
 
 struct Work {
   unsigned seed, *wrong;
 };
 
-/* What a set-up does: some scratch at a time in the default stream, some memory that stays, waits in between. */
+/* The allocations of a set-up: scratch memory in the default stream, some memory that stays, waits in between. */
 static TrsvError SetUp(void *data)
 {
   const Work *const w = (const Work *)data;
@@ -150,12 +149,12 @@ static TrsvError SetUp(void *data)
   return TRSV_SUCCESS;
 }
 
-static void SetUps(unsigned *wrong)
+static void TestSetUps(unsigned *wrong)
 {
   for (unsigned k = 0; k < (small ? 1 : 10); k++) {
     Work first = {1000 + k, wrong}, second = {2000 + k, wrong};
 
-    NEED(TrsvRunInterleaved(SetUp, &first, &second));
+    EXPECT_SUCCESS(TrsvRunInterleaved(SetUp, &first, &second));
   }
   EXPECT(!*wrong, "set-ups in turns: %u words are another's", *wrong);
   std::vector<std::thread> threads;
@@ -165,11 +164,11 @@ static void SetUps(unsigned *wrong)
       for (unsigned k = 0; k < (small ? 1 : 5); k++) {
         Work w = {10000 * t + k, wrong};
 
-        NEED(SetUp(&w));
+        EXPECT_SUCCESS(SetUp(&w));
       }
     });
   std::thread reader([&] {
-    while (!over) (void)(TrsvDevicePeak() + TrsvDeviceHeld()); /* under compute-sanitizer, or a debugger of threads */
+    while (!over) (void)(TrsvDevicePeak() + TrsvDeviceHeld()); /* races are seen under a sanitizer of threads */
   });
   for (std::thread &t : threads) t.join();
   over = true;
@@ -183,30 +182,29 @@ static TrsvError Launch(void *p, TrsvStream s)
   return TrsvDeviceCheckLaunch("fill");
 }
 
-/* Graphs are recorded in one thread while another allocates and frees; and somebody else's capture, unknown to the
- * library. */
-static void Captures(unsigned *wrong)
+/* One thread records graphs while another allocates and frees; and a capture that the library does not know of. */
+static void TestCaptures(unsigned *wrong)
 {
   const size_t      before = TrsvDeviceHeld();
   std::atomic<bool> over(false);
   void             *a, *b;
 
-  NEED(TrsvDeviceAlloc(MB, &a));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(MB, &a));
   std::thread other([&] {
     for (unsigned k = 0; !over; k++) {
       Work w = {k, wrong};
 
-      NEED(SetUp(&w));
+      EXPECT_SUCCESS(SetUp(&w));
     }
   });
   for (int k = 0; k < (small ? 5 : 200); k++) {
     TrsvDeviceGraph *graph = NULL;
 
-    NEED(TrsvDeviceGraphCreate(Launch, a, &graph));
+    EXPECT_SUCCESS(TrsvDeviceGraphCreate(Launch, a, &graph));
     if (!graph) break;
-    NEED(TrsvDeviceGraphLaunch(graph, NULL));
+    EXPECT_SUCCESS(TrsvDeviceGraphLaunch(graph, NULL));
     Check(a, MB, 7, wrong, NULL);
-    NEED(TrsvDeviceWait(NULL));
+    EXPECT_SUCCESS(TrsvDeviceWait(NULL));
     TrsvDeviceGraphDestroy(&graph);
   }
   over = true;
@@ -214,8 +212,8 @@ static void Captures(unsigned *wrong)
   EXPECT(!*wrong, "captures: %u words are another's", *wrong);
   cudaStream_t s;
   cudaGraph_t  recorded = NULL;
-  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  EXPECT_CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  EXPECT_CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
   Fill(a, MB, 8, 0, s);
   const TrsvError allowed = TrsvDeviceAlloc(MB, &b);
   const size_t    with    = TrsvDeviceHeld();
@@ -225,13 +223,13 @@ static void Captures(unsigned *wrong)
   printf("during a capture of the caller's: to allocate is %s, memory is freed %s, the capture ends with: %s\n",
          allowed ? TrsvErrorMessage() : "no error", after < with ? "at once" : "later", cudaGetErrorString(end));
   (void)cudaGetLastError();
-  if (recorded) CUDA(cudaGraphDestroy(recorded));
-  CUDA(cudaStreamDestroy(s));
+  if (recorded) EXPECT_CUDA(cudaGraphDestroy(recorded));
+  EXPECT_CUDA(cudaStreamDestroy(s));
   TrsvDeviceFree(a);
   EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
 }
 
-static void Full(void)
+static void TestFullDevice(void)
 {
   const size_t        before = TrsvDeviceHeld(), piece = 1024 * MB, start = FreeBytes();
   std::vector<void *> all;
@@ -241,27 +239,27 @@ static void Full(void)
   while (!(error = TrsvDeviceAlloc(piece, &p))) all.push_back(p);
   EXPECT(error == TRSV_ERR_MEMORY && !p && strstr(TrsvErrorMessage(), "1073741824 bytes"),
          "a full device: error %d, %s", (int)error, TrsvErrorMessage());
-  CUDA(cudaGetLastError());
+  EXPECT_CUDA(cudaGetLastError());
   EXPECT(TrsvScratchAlloc(piece, &p, NULL) == TRSV_ERR_MEMORY && !p, "scratch of a full device");
-  CUDA(cudaGetLastError());
+  EXPECT_CUDA(cudaGetLastError());
   EXPECT(TrsvDeviceHeld() == before + all.size() * piece, "%zu bytes in use", TrsvDeviceHeld());
   printf("%zu GB of a device with %.1f free\n", all.size(), (double)start / (double)piece);
   for (void *q : all) TrsvDeviceFree(q);
   EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
   EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
   const size_t most =
-    FreeBytes() / 10 * 6; /* twice this is more than there is: what a stream has freed is to be had back */
-  NEED(TrsvScratchAlloc(most, &p, NULL));
+    FreeBytes() / 10 * 6; /* twice this is more than the device has: memory that a stream has freed must be reused */
+  EXPECT_SUCCESS(TrsvScratchAlloc(most, &p, NULL));
   Fill(p, most, 1, 0, NULL);
   TrsvScratchFree(p, NULL);
-  NEED(TrsvDeviceAlloc(most, &p));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(most, &p));
   TrsvDeviceFree(p);
-  NEED(TrsvDeviceAlloc(most, &p));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(most, &p));
   TrsvDeviceFree(p);
   EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
 }
 
-static void Finalized(unsigned *wrong)
+static void TestFinalize(unsigned *wrong)
 {
   size_t start = 0;
 
@@ -269,15 +267,15 @@ static void Finalized(unsigned *wrong)
     unsigned *word;
     void     *a, *b;
 
-    NEED(TrsvPinnedAlloc(1, &word));
-    NEED(TrsvDeviceAlloc(MB, &a));
-    NEED(TrsvScratchAlloc(64 * MB, &b, NULL));
+    EXPECT_SUCCESS(TrsvPinnedAlloc(1, &word));
+    EXPECT_SUCCESS(TrsvDeviceAlloc(MB, &a));
+    EXPECT_SUCCESS(TrsvScratchAlloc(64 * MB, &b, NULL));
     Fill(a, MB, 9, 0, NULL);
     TrsvScratchFree(b, NULL);
     TrsvDeviceFinalize();
     Check(a, MB, 9, wrong, NULL);
     fill<<<1, 1>>>(word, 1, 11, 0);
-    CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaDeviceSynchronize());
     EXPECT(*(volatile unsigned *)word == 11, "a pinned word is gone");
     TrsvDeviceFree(a);
     TrsvPinnedFree(1, word);
@@ -288,49 +286,49 @@ static void Finalized(unsigned *wrong)
   EXPECT(!*wrong, "after all was given back: %u words are another's", *wrong);
 }
 
-static void Devices(unsigned *wrong)
+static void TestDevices(unsigned *wrong)
 {
   int   count, now;
   void *a, *b;
 
-  CUDA(cudaGetDeviceCount(&count));
+  EXPECT_CUDA(cudaGetDeviceCount(&count));
   if (count < 2) {
     printf("one device: several are not tested\n");
     return;
   }
   const size_t before = TrsvDeviceHeld();
-  CUDA(cudaSetDevice(1));
-  NEED(TrsvDeviceAlloc(64 * MB, &a));
+  EXPECT_CUDA(cudaSetDevice(1));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(64 * MB, &a));
   Fill(a, 64 * MB, 1, 5000000, NULL);
-  CUDA(cudaSetDevice(0));
+  EXPECT_CUDA(cudaSetDevice(0));
   EXPECT(TrsvDeviceHeld() == before + 64 * MB, "%zu bytes", TrsvDeviceHeld() - before);
   TrsvDeviceFree(a); /* waits for device 1 */
-  CUDA(cudaGetDevice(&now));
+  EXPECT_CUDA(cudaGetDevice(&now));
   EXPECT(now == 0 && TrsvDeviceHeld() == before, "device %d, %zu bytes are left", now, TrsvDeviceHeld() - before);
-  CUDA(cudaSetDevice(1));
-  NEED(TrsvDeviceAlloc(64 * MB, &b));
+  EXPECT_CUDA(cudaSetDevice(1));
+  EXPECT_SUCCESS(TrsvDeviceAlloc(64 * MB, &b));
   Fill(b, 64 * MB, 2, 0, NULL);
-  CUDA(cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaDeviceSynchronize());
   Check(b, 64 * MB, 2, wrong, NULL);
-  CUDA(cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaDeviceSynchronize());
   TrsvDeviceFree(b);
-  CUDA(cudaSetDevice(0));
+  EXPECT_CUDA(cudaSetDevice(0));
   EXPECT(!*wrong, "two devices: %u words are another's", *wrong);
 }
 
-/* As many allocations as a set-up has: what they take, ms. */
-static void Times(const char *when)
+/* The ms for as many allocations as a set-up makes. */
+static void MeasureTimes(const char *when)
 {
   enum { COUNT = 37 };
   void  *p[COUNT];
   double ms[2];
 
   for (int part = 0; part < 2; part++) {
-    CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaDeviceSynchronize());
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < COUNT; i++) {
       if (part) TrsvDeviceFree(p[i]);
-      else NEED(TrsvDeviceAlloc((size_t)(i % 8 + 1) * MB / 2, &p[i]));
+      else EXPECT_SUCCESS(TrsvDeviceAlloc((size_t)(i % 8 + 1) * MB / 2, &p[i]));
     }
     ms[part] = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
@@ -341,41 +339,41 @@ int main(int count, char **args)
 {
   unsigned *wrong;
 
-  setvbuf(stdout, NULL, _IOLBF, 0); /* what has been said is to be seen after a crash */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* the output must be visible after a crash */
   small = count > 1 && !strcmp(args[1], "small");
-  CUDA(cudaFree(NULL));
+  EXPECT_CUDA(cudaFree(NULL));
   if (failures) return 1;
   if (count > 1 && !strcmp(args[1], "overrun")) {
     void *p;
 
-    NEED(TrsvDeviceAlloc(1000, &p));
+    EXPECT_SUCCESS(TrsvDeviceAlloc(1000, &p));
     fill<<<1, 1>>>((unsigned *)p + 250, 1, 0, 0);
-    CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaDeviceSynchronize());
     TrsvDeviceFree(p);
     return failures > 0;
   }
-  Times("at first");
-  Times("later");
-  NEED(TrsvPinnedAlloc(1, &wrong));
-  Counters();
+  MeasureTimes("at first");
+  MeasureTimes("later");
+  EXPECT_SUCCESS(TrsvPinnedAlloc(1, &wrong));
+  TestCounters();
   puts("counters done");
-  Streams(wrong);
+  TestStreams(wrong);
   puts("streams done");
-  SetUps(wrong);
+  TestSetUps(wrong);
   puts("set-ups done");
-  Captures(wrong);
+  TestCaptures(wrong);
   puts("captures done");
-  Devices(wrong);
-  if (!small) Full();
+  TestDevices(wrong);
+  if (!small) TestFullDevice();
   puts("a full device done");
   TrsvPinnedFree(1, wrong);
   TrsvDeviceFinalize();
-  NEED(TrsvPinnedAlloc(1, &wrong));
-  Finalized(wrong);
+  EXPECT_SUCCESS(TrsvPinnedAlloc(1, &wrong));
+  TestFinalize(wrong);
   TrsvPinnedFree(1, wrong);
   TrsvDeviceFinalize();
-  Times("after all was given back");
-  CUDA(cudaGetLastError());
+  MeasureTimes("after all was given back");
+  EXPECT_CUDA(cudaGetLastError());
   printf(failures ? "%d FAILED\n" : "memory: all right\n", (int)failures);
   return failures > 0;
 }

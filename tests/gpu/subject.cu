@@ -1,8 +1,8 @@
 /*
    Solves and comparisons.
 
-   Mapping: a thread for each number, or row. Memory order: no thread reads what another writes; what differs is
-   counted by atomicAdd(). Why it ends: nobody waits.
+   Mapping: a thread for each number or row. Memory order: no thread reads what another writes; atomicAdd() counts the
+   differences. Why it ends: no thread waits.
 */
 #include <complex>
 #include <math.h>
@@ -13,13 +13,11 @@
 #include "device/sync.cuh"
 #include "subject.h"
 
-enum {
-  BLOCK = 256
-};
+enum { BLOCK = 256 };
 
 long failures;
 
-extern "C" void Fail(const char *where, const char *what, ...)
+extern "C" void ReportFailure(const char *where, const char *what, ...)
 {
   va_list a;
 
@@ -32,7 +30,7 @@ extern "C" void Fail(const char *where, const char *what, ...)
   fflush(stdout);
 }
 
-extern "C" double Bound(TrsvPrecision p) { return TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-12; }
+extern "C" double ErrorBound(TrsvPrecision p) { return TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-12; }
 
 /* Counts words that differ, and poisons x for the next solve. */
 template <class W> static __global__ void compare_words(size_t n, const W *first, W *x, W poison, unsigned *differ)
@@ -64,7 +62,7 @@ template <class T> static __global__ void compare_residuals(int rows, const int 
   if (!(fabs(r) <= bound * scale)) atomicAdd(differ, 1u);
 }
 
-static void *Must(void *p)
+static void *CheckMemory(void *p)
 {
   if (p) return p;
   fprintf(stderr, "no memory\n");
@@ -95,13 +93,13 @@ static void Set(void *a, TrsvPrecision p, size_t i, Number v)
   }
 }
 
-/* A real number; or if p is complex, one of its magnitude and of any direction. */
-static Number Turned(double v, TrsvPrecision p, Seed *seed)
+/* v; if p is complex, a number of its magnitude and of a random direction. */
+static Number WithRandomDirection(double v, TrsvPrecision p, Seed *seed)
 {
-  return TrsvIsComplex(p) ? std::polar(fabs(v), 4 * Real(seed)) : v;
+  return TrsvIsComplex(p) ? std::polar(fabs(v), 4 * RandomReal(seed)) : v;
 }
 
-static void Need(TrsvError e)
+static void CheckError(TrsvError e)
 {
   if (!e) return;
   fprintf(stderr, "%s\n", TrsvErrorMessage());
@@ -112,8 +110,8 @@ extern "C" void *Upload(const void *from, size_t bytes)
 {
   void *p;
 
-  Need(TrsvDeviceAlloc(bytes, &p));
-  Need(TrsvDeviceUpload(p, from, bytes, NULL));
+  CheckError(TrsvDeviceAlloc(bytes, &p));
+  CheckError(TrsvDeviceUpload(p, from, bytes, NULL));
   return p;
 }
 
@@ -124,26 +122,26 @@ extern "C" size_t DeviceBytesLeft(void)
 #else
   size_t left = 0, all;
 
-  Need(TrsvDeviceSynchronize());
+  CheckError(TrsvDeviceSynchronize());
   (void)cudaMemGetInfo(&left, &all);
   return left;
 #endif
 }
 
-/* x of all right-hand sides by the reference. */
+/* Solves all right-hand sides by serial. */
 static void SolveSerially(Case *c)
 {
   const TrsvMatrix *A        = &c->dag->view;
   TrsvAnalysis     *analysis = NULL;
   TrsvPlan         *plan     = NULL;
 
-  Need(TrsvAnalyze(A, &analysis));
-  Need(TrsvPlanCreate(A, analysis, NULL, A->offsets[A->rows], TrsvAlgorithmFind("serial"), &plan));
-  Need(TrsvPlanSetValues(plan, c->values, TRSV_HOST, NULL));
+  CheckError(TrsvAnalyze(A, &analysis));
+  CheckError(TrsvPlanCreate(A, analysis, NULL, A->offsets[A->rows], TrsvAlgorithmFind("serial"), &plan));
+  CheckError(TrsvPlanSetValues(plan, c->values, TRSV_HOST, NULL));
   for (int s = 0; s < SIDES; s++) {
     const size_t at = Bytes(A->precision, (size_t)s * (size_t)A->rows);
 
-    Need(TrsvPlanSolve(plan, (char *)c->b + at, (char *)c->x + at, NULL));
+    CheckError(TrsvPlanSolve(plan, (char *)c->b + at, (char *)c->x + at, NULL));
   }
   TrsvPlanDestroy(&plan);
   TrsvAnalysisDestroy(&analysis);
@@ -157,13 +155,13 @@ extern "C" void CaseMake(Case *c, Dag *d, const void *b)
   Seed                seed = 1234 + (Seed)nnz;
 
   c->dag    = d;
-  c->values = Must(malloc(Bytes(p, nnz + 1)));
-  c->b      = Must(malloc(Bytes(p, SIDES * n + 1)));
-  c->x      = Must(malloc(Bytes(p, SIDES * n + 1)));
-  for (size_t k = 0; k < nnz; k++) Set(c->values, p, k, Turned(d->values[k], p, &seed));
+  c->values = CheckMemory(malloc(Bytes(p, nnz + 1)));
+  c->b      = CheckMemory(malloc(Bytes(p, SIDES * n + 1)));
+  c->x      = CheckMemory(malloc(Bytes(p, SIDES * n + 1)));
+  for (size_t k = 0; k < nnz; k++) Set(c->values, p, k, WithRandomDirection(d->values[k], p, &seed));
   if (b) memcpy(c->b, b, Bytes(p, SIDES * n));
   else
-    for (size_t i = 0; i < SIDES * n; i++) Set(c->b, p, i, Turned(Real(&seed), p, &seed));
+    for (size_t i = 0; i < SIDES * n; i++) Set(c->b, p, i, WithRandomDirection(RandomReal(&seed), p, &seed));
   SolveSerially(c);
   c->device         = *A;
   c->device.offsets = (int *)Upload(A->offsets, sizeof(int) * (n + 1));
@@ -184,8 +182,8 @@ extern "C" void CaseFree(Case *c)
 
 static double BackwardError(const Case *c, const void *b, const void *x)
 {
-  const TrsvMatrix   *A = &c->dag->view;
-  const TrsvPrecision p = A->precision;
+  const TrsvMatrix   *A     = &c->dag->view;
+  const TrsvPrecision p     = A->precision;
   double              worst = 0;
 
   for (int i = 0; i < A->rows; i++) {
@@ -205,7 +203,7 @@ static double BackwardError(const Case *c, const void *b, const void *x)
   return worst;
 }
 
-/* Relative to the largest number of the solution. */
+/* The largest difference, relative to the largest number of the reference. */
 static double Difference(TrsvPrecision p, size_t n, const void *x, const void *reference)
 {
   double most = 0, largest = 0;
@@ -228,8 +226,8 @@ static int CheckNear(const Case *c, const void *x, const char *where)
     const size_t at    = Bytes(p, s * rows);
     const double other = Difference(p, rows, (const char *)x + at, (const char *)c->x + at);
 
-    if (other <= 10 * Bound(p)) continue;
-    Fail(where, "right-hand side %zu: %g from serial, relative to its largest number", s, other);
+    if (other <= 10 * ErrorBound(p)) continue;
+    ReportFailure(where, "right-hand side %zu: %g from serial, relative to its largest number", s, other);
     return 0;
   }
   return 1;
@@ -243,29 +241,29 @@ static int CheckSolutions(const Case *c, const void *x, const char *where)
     const size_t at    = Bytes(A->precision, (size_t)s * (size_t)A->rows);
     const double error = BackwardError(c, (const char *)c->b + at, (const char *)x + at);
 
-    if (error <= Bound(A->precision)) continue;
-    Fail(where, "right-hand side %d: backward error %g", s, error);
+    if (error <= ErrorBound(A->precision)) continue;
+    ReportFailure(where, "right-hand side %d: backward error %g", s, error);
     return 0;
   }
   return CheckNear(c, x, where);
 }
 
-static void *At(const Subject *s, void *a, unsigned side)
+static void *SideOf(const Subject *s, void *a, unsigned side)
 {
   return (char *)a + Bytes(s->precision, (size_t)side * (size_t)s->rows);
 }
 
-static void Room(Subject *s, const void *b)
+static void AllocateVectors(Subject *s, const void *b)
 {
-  const size_t n = Bytes(s->precision, SIDES * (size_t)s->rows);
-  void        *poison = Must(malloc(n + 1));
+  const size_t n      = Bytes(s->precision, SIDES * (size_t)s->rows);
+  void        *poison = CheckMemory(malloc(n + 1));
 
   memset(poison, 0xee, n);
   s->b     = Upload(b, n);
   s->x     = Upload(poison, n);
   s->first = Upload(poison, n);
-  Need(TrsvDeviceAlloc(sizeof(unsigned), &s->differ));
-  Need(TrsvDeviceClear(s->differ, sizeof(unsigned), NULL));
+  CheckError(TrsvDeviceAlloc(sizeof(unsigned), &s->differ));
+  CheckError(TrsvDeviceClear(s->differ, sizeof(unsigned), NULL));
   free(poison);
 }
 
@@ -275,25 +273,25 @@ static TrsvError SolveOne(Subject *s, const void *b, void *x, int next)
   return next ? TrsvPlanSolveNext(s->plan, b, x, s->stream) : TrsvPlanSolve(s->plan, b, x, s->stream);
 }
 
-/* The first solution of each right-hand side, to the host. */
+/* The first solution of each right-hand side; copies them to the host. */
 static int SolveFirst(Subject *s, void *x, const char *where)
 {
   TrsvError error = TRSV_SUCCESS;
 
   for (unsigned side = 0; !error && side < SIDES; side++)
-    error = SolveOne(s, At(s, s->b, side), At(s, s->first, side), 0);
+    error = SolveOne(s, SideOf(s, s->b, side), SideOf(s, s->first, side), 0);
   if (!error) error = TrsvDeviceDownload(x, s->first, Bytes(s->precision, SIDES * (size_t)s->rows), NULL);
-  if (error) Fail(where, "%s", TrsvErrorMessage());
+  if (error) ReportFailure(where, "%s", TrsvErrorMessage());
   return !error;
 }
 
 extern "C" int SubjectMake(Subject *s, const Case *c, TrsvPlan *plan, const char *where)
 {
-  void *x = Must(malloc(Bytes(c->dag->view.precision, SIDES * (size_t)c->dag->view.rows + 1)));
+  void *x = CheckMemory(malloc(Bytes(c->dag->view.precision, SIDES * (size_t)c->dag->view.rows + 1)));
   int   ok;
 
   *s = {plan, NULL, c->dag->view.precision, c->dag->view.rows, TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan)), c};
-  Room(s, c->b);
+  AllocateVectors(s, c->b);
   ok = SolveFirst(s, x, where) && CheckSolutions(c, x, where);
   free(x);
   return ok;
@@ -313,15 +311,15 @@ static void Permute(const int *order, int rows, size_t size, const void *from, v
 extern "C" int SubjectMakePair(Subject *s, TrsvPair *pair, const Case *U, const void *b, const int *order,
                                const char *where)
 {
-  const TrsvPrecision p    = U->dag->view.precision;
-  const int           rows = U->dag->view.rows;
-  void               *x = Must(malloc(Bytes(p, SIDES * (size_t)rows + 1)));
-  void               *placed = Must(calloc(SIDES * (size_t)rows + 1, TrsvValueSize(p)));
+  const TrsvPrecision p      = U->dag->view.precision;
+  const int           rows   = U->dag->view.rows;
+  void               *x      = CheckMemory(malloc(Bytes(p, SIDES * (size_t)rows + 1)));
+  void               *placed = CheckMemory(calloc(SIDES * (size_t)rows + 1, TrsvValueSize(p)));
   int                 ok;
 
   *s = {NULL, pair, p, rows};
   Permute(order, rows, TrsvValueSize(p), b, placed, 1);
-  Room(s, placed);
+  AllocateVectors(s, placed);
   ok = SolveFirst(s, placed, where);
   Permute(order, rows, TrsvValueSize(p), placed, x, 0);
   ok = ok && CheckNear(U, x, where);
@@ -334,9 +332,9 @@ template <class T> static TrsvError CompareResiduals(Subject *s)
 {
   const TrsvMatrix *A = &s->c->device;
 
-  TRSV_LAUNCH(compare_residuals<T>, TrsvBlocks((long)SIDES * s->rows, BLOCK), BLOCK, 0, s->stream, s->rows,
-              A->offsets, A->columns, A->diagonal == TRSV_DIAGONAL_UNIT, (const T *)s->c->device_values,
-              (const T *)s->b, (const T *)s->x, Bound(s->precision), s->differ);
+  TRSV_LAUNCH(compare_residuals<T>, TrsvBlocks((long)SIDES * s->rows, BLOCK), BLOCK, 0, s->stream, s->rows, A->offsets,
+              A->columns, A->diagonal == TRSV_DIAGONAL_UNIT, (const T *)s->c->device_values, (const T *)s->b,
+              (const T *)s->x, ErrorBound(s->precision), s->differ);
   return TrsvDeviceCheckLaunch("compare_residuals");
 }
 
@@ -344,19 +342,19 @@ template <class W> static TrsvError CompareWords(Subject *s)
 {
   const size_t n = SIDES * (size_t)s->rows * (TrsvIsComplex(s->precision) ? 2 : 1);
 
-  TRSV_LAUNCH(compare_words<W>, TrsvBlocks((long)n, BLOCK), BLOCK, 0, s->stream, n, (const W *)s->first,
-              (W *)s->x, (W)0xeeeeeeeeeeeeeeeeull, s->differ);
+  TRSV_LAUNCH(compare_words<W>, TrsvBlocks((long)n, BLOCK), BLOCK, 0, s->stream, n, (const W *)s->first, (W *)s->x,
+              (W)0xeeeeeeeeeeeeeeeeull, s->differ);
   return TrsvDeviceCheckLaunch("compare_words");
 }
 
 extern "C" TrsvError SubjectSolve(Subject *s, Seed *seed)
 {
-  const unsigned start = Below(seed, SIDES), early = Below(seed, 2);
+  const unsigned start = RandomBelow(seed, SIDES), early = RandomBelow(seed, 2);
 
   for (unsigned n = 0; n < SIDES; n++) {
     const unsigned side = (start + n) % SIDES;
 
-    TrsvCall(SolveOne(s, At(s, s->b, side), At(s, s->x, side), early && n));
+    TrsvCall(SolveOne(s, SideOf(s, s->b, side), SideOf(s, s->x, side), early && n));
   }
   if (!s->rows) return TRSV_SUCCESS;
   if (s->vary) {
@@ -372,9 +370,9 @@ extern "C" int SubjectCheck(Subject *s, const char *where)
   unsigned        differ = 0;
   const TrsvError error  = TrsvDeviceDownload(&differ, s->differ, sizeof(differ), s->stream);
 
-  if (error) Fail(where, "%s", TrsvErrorMessage());
-  else if (differ) Fail(where, "%u numbers differ from the first solution's", differ);
-  if (differ) Need(TrsvDeviceClear(s->differ, sizeof(unsigned), NULL));
+  if (error) ReportFailure(where, "%s", TrsvErrorMessage());
+  else if (differ) ReportFailure(where, "%u numbers differ from the first solution's", differ);
+  if (differ) CheckError(TrsvDeviceClear(s->differ, sizeof(unsigned), NULL));
   return !error && !differ;
 }
 

@@ -1,5 +1,5 @@
 /*
-   subject.h: something that solves, over and over, and what comes of it compared on the device; for the long runs on a
+   subject.h: a plan or a pair that solves repeatedly; its solutions are compared on the device. For the long runs on a
    GPU.
 */
 #ifndef GPU_SUBJECT_H
@@ -15,53 +15,54 @@ enum {
   SIDES = 4 /* right-hand sides of a subject */
 };
 
-/* A triangle and its solutions, on the host and on the device. Numbers are of its precision. */
+/* A triangle and its solutions, on the host and on the device, in the precision of the triangle. */
 typedef struct Case {
-  Dag        *dag;
-  TrsvMatrix  device;     /* the pattern there */
-  void       *values;     /* of the host */
-  void       *device_values;
-  void       *b;          /* [SIDES * rows] of the host */
-  void       *x;          /* by serial */
+  Dag       *dag;
+  TrsvMatrix device; /* the pattern there */
+  void      *values; /* of the host */
+  void      *device_values;
+  void      *b; /* [SIDES * rows] of the host */
+  void      *x; /* by serial */
 } Case;
 
-void CaseMake(Case *, Dag *, const void *b); /* b: NULL for one by chance, from a seed of its own */
+void CaseMake(Case *, Dag *, const void *b); /* b: NULL for a random one */
 void CaseFree(Case *);
 
 typedef struct Subject {
   TrsvPlan     *plan; /* or: */
   TrsvPair     *pair;
   TrsvPrecision precision;
-  int           rows, vary; /* vary: bits may differ; then residuals are compared with the bound */
-  const Case   *c;          /* of the plan, where bits vary */
-  TrsvStream    stream;     /* NULL at first */
-  void         *b, *first, *x; /* on the device, [SIDES * rows]; first: the solutions that are known to be right */
-  unsigned     *differ;        /* on the device: numbers that were not what they should be */
+  int           rows, vary;    /* vary: bits may differ; then backward errors are compared with the bound */
+  const Case   *c;             /* of the plan, if bits vary */
+  TrsvStream    stream;        /* NULL at first */
+  void         *b, *first, *x; /* on the device, [SIDES * rows]; first: the checked solutions */
+  unsigned     *differ;        /* on the device: how many numbers differed */
 } Subject;
 
-/* Failures print what and where, are counted, and do not end the program. */
+/* Prints a failure and where it happened, and counts it; the program continues. */
 extern long failures;
-void        Fail(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
+void        ReportFailure(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 /* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) that passes. */
-double Bound(TrsvPrecision);
+double ErrorBound(TrsvPrecision);
 
-/* A subject with values: solves every right-hand side once and checks what comes out. Of a plan, by the backward error
-   and against the case's serial solution; of a pair, against that of U, whose right-hand sides are serial's solutions
-   of L; where order is given, b and x of row i stand at order[i]. 0 after a failure. */
+/* Makes a subject of a plan or a pair that has values: solves every right-hand side once and checks the solutions.
+   Those of a plan are checked by the backward error and against serial's solution; those of a pair against serial's
+   solution with U, whose right-hand sides are serial's solutions with L. If order is given, b and x of row i are at
+   order[i]. Returns 0 after a failure. */
 int SubjectMake(Subject *, const Case *, TrsvPlan *, const char *where);
 int SubjectMakePair(Subject *, TrsvPair *, const Case *U, const void *b, const int *order, const char *where);
 
-size_t DeviceBytesLeft(void); /* of the whole device's memory */
+size_t DeviceBytesLeft(void); /* free memory of the device */
 
-/* A copy on the device, for TrsvDeviceFree(); without memory the program ends. */
+/* A copy on the device; the caller frees it by TrsvDeviceFree(). Without memory the program ends. */
 void *Upload(const void *from, size_t bytes);
 
-/* Solves all right-hand sides, beginning with one by chance, into poisoned memory, some of them by early launches; and
-   compares. Nothing is waited for. */
+/* Solves all right-hand sides into poisoned memory, from a random one on, some of them by early launches, and compares
+   the solutions. It does not wait. */
 TrsvError SubjectSolve(Subject *, Seed *);
 
-/* Waits, and tells where something was different. 0 after a failure. */
+/* Waits, and reports differences. Returns 0 after a failure. */
 int  SubjectCheck(Subject *, const char *where);
 void SubjectFree(Subject *);
 

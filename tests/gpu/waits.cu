@@ -1,14 +1,14 @@
 /*
-   Waits and streams on a GPU: what only one can show.
+   Tests of waits and streams that need a GPU.
 
-     waits        all of it; exit status 1 if anything failed
+     waits        all tests; exit status 1 if anything failed
 
-   halves   a word stored by 8 bytes is probed by 4, as chunk_compute.cuh does. PTX's memory model says nothing about
-            accesses of different sizes; the kernels assume that who has seen the new upper half sees all of the new
-            word in its next load. Stores come from another warp of the block, and from another block of a cluster.
-   long     a right solve takes longer than the limit of a wait
-   streams  one object is used in two streams in turn, without a wait between
-   graph    a graph of solves is replayed after one that gave up
+   halves   a word is stored by 8 bytes and probed by 4, as in chunk_compute.cuh. PTX's memory model says nothing about
+            accesses of different sizes; the kernels assume that a thread that has read the new upper half reads all of
+            the new word in its next load. Another warp of the block stores, or another block of a cluster.
+   long     a correct solve takes longer than the limit of a wait
+   streams  two streams use one object in turn, without a wait between
+   graph    a graph of solves is replayed after a solve that gave up
 */
 #include <cuda_runtime.h>
 #include <math.h>
@@ -27,7 +27,7 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* tests/k
 
 enum {
   ROUNDS = 20000,
-  CELLS  = 8 * 32 /* bytes of a half: two take turns */
+  CELLS  = 8 * 32 /* bytes of one of two buffers, which take turns */
 };
 
 static __device__ __forceinline__ unsigned long long mix(unsigned long long z)
@@ -45,8 +45,8 @@ static __device__ __forceinline__ double word_of(unsigned block, int round, unsi
   return trsv_from_bits((bits & 0x3fffffffffffffffull) | 1);
 }
 
-/* Warp 0 of a block reads, each lane a cell; warp 1, of the same block or of the one beside it, writes. counts: words
-   torn, probes that found the mark, rounds. */
+/* Each lane of warp 0 of a block reads a cell; warp 1 of the same block or of its neighbor writes. counts: torn words,
+   probes that found the mark, rounds. */
 template <bool CLUSTER> static __global__ void halves(unsigned long long *counts)
 {
   const unsigned base = trsv_shared_address(), lane = threadIdx.x % 32, rank = CLUSTER ? trsv_cluster_rank() : 0,
@@ -82,24 +82,24 @@ template <bool CLUSTER> static __global__ void halves(unsigned long long *counts
   atomicAdd(counts + 2, (unsigned long long)ROUNDS);
 }
 
-static void Halves(void)
+static void TestHalves(void)
 {
   unsigned long long *counts, host[2][3];
   const int           clusters = TrsvDeviceGetLimits().clusters;
 
-  CUDA(cudaMalloc(&counts, 2 * sizeof(host[0])));
-  CUDA(cudaMemset(counts, 0, 2 * sizeof(host[0])));
+  EXPECT_CUDA(cudaMalloc(&counts, 2 * sizeof(host[0])));
+  EXPECT_CUDA(cudaMemset(counts, 0, 2 * sizeof(host[0])));
   halves<false><<<264, 64, 2 * CELLS>>>(counts);
   if (clusters) TRSV_LAUNCH_EARLY(halves<true>, false, 2, 264, 64, 2 * CELLS, (TrsvStream)NULL, counts + 3);
-  NEED(TrsvDeviceCheckLaunch("halves"));
-  CUDA(cudaMemcpy(host, counts, sizeof(host), cudaMemcpyDeviceToHost));
+  EXPECT_SUCCESS(TrsvDeviceCheckLaunch("halves"));
+  EXPECT_CUDA(cudaMemcpy(host, counts, sizeof(host), cudaMemcpyDeviceToHost));
   for (int c = 0; c <= clusters; c++) {
     printf("halves, %s: %llu words, %llu probes before they were there, %llu torn\n",
            c ? "from a block of the cluster" : "from a warp of the block", host[c][2], host[c][1], host[c][0]);
     EXPECT(host[c][2] && !host[c][0], "words are torn");
-    EXPECT(host[c][1] > host[c][2] / 10, "nobody came early: nothing was tried");
+    EXPECT(host[c][1] > host[c][2] / 10, "no probe came early: nothing was tested");
   }
-  CUDA(cudaFree(counts));
+  EXPECT_CUDA(cudaFree(counts));
 }
 
 /* --- a chain of rows, on the device --- */
@@ -124,23 +124,23 @@ struct Chain {
     }
     T.rows = n, T.offsets = offsets.data(), T.columns = columns.data(), T.triangle = TRSV_LOWER;
     T.diagonal = TRSV_DIAGONAL_STORED, T.precision = TRSV_DOUBLE, T.memory = TRSV_HOST, T.analysis = NULL;
-    CUDA(cudaMalloc(&b, sizeof(double) * n));
-    CUDA(cudaMalloc(&x, sizeof(double) * n));
-    CUDA(cudaMemcpy(b, right.data(), sizeof(double) * n, cudaMemcpyHostToDevice));
-    NEED(TrsvAnalyze(&T, &analysis));
-    NEED(TrsvPlanCreate(&T, analysis, NULL, (int)columns.size(), TrsvAlgorithmFind(algorithm), &plan));
-    NEED(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
+    EXPECT_CUDA(cudaMalloc(&b, sizeof(double) * n));
+    EXPECT_CUDA(cudaMalloc(&x, sizeof(double) * n));
+    EXPECT_CUDA(cudaMemcpy(b, right.data(), sizeof(double) * n, cudaMemcpyHostToDevice));
+    EXPECT_SUCCESS(TrsvAnalyze(&T, &analysis));
+    EXPECT_SUCCESS(TrsvPlanCreate(&T, analysis, NULL, (int)columns.size(), TrsvAlgorithmFind(algorithm), &plan));
+    EXPECT_SUCCESS(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
     TrsvAnalysisDestroy(&analysis);
   }
-  /* How many numbers of x are not those of the recurrence; NaN counts. */
+  /* How many numbers of x differ from the recurrence; NaN counts. */
   int Wrong()
   {
     std::vector<double> found(rows);
     double              y     = 0;
     int                 wrong = 0;
 
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaMemcpy(found.data(), x, sizeof(double) * rows, cudaMemcpyDeviceToHost));
+    EXPECT_CUDA(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaMemcpy(found.data(), x, sizeof(double) * rows, cudaMemcpyDeviceToHost));
     for (int i = 0; i < rows; i++) {
       y = (right[i] - (i ? values[2 * i - 1] * y : 0)) / 1.25;
       wrong += !(fabs(found[i] - y) <= 1e-12 * fabs(y));
@@ -150,29 +150,29 @@ struct Chain {
   ~Chain()
   {
     TrsvPlanDestroy(&plan);
-    CUDA(cudaFree(b));
-    CUDA(cudaFree(x));
+    EXPECT_CUDA(cudaFree(b));
+    EXPECT_CUDA(cudaFree(x));
   }
 };
 
-static double Seconds(TrsvPlan *plan, const double *b, double *x)
+static double MeasureSolve(TrsvPlan *plan, const double *b, double *x)
 {
   cudaEvent_t start, stop;
   float       ms = 0;
 
-  CUDA(cudaEventCreate(&start));
-  CUDA(cudaEventCreate(&stop));
-  CUDA(cudaEventRecord(start, 0));
-  NEED(TrsvPlanSolve(plan, b, x, NULL));
-  CUDA(cudaEventRecord(stop, 0));
-  CUDA(cudaEventSynchronize(stop));
-  CUDA(cudaEventElapsedTime(&ms, start, stop));
-  CUDA(cudaEventDestroy(start));
-  CUDA(cudaEventDestroy(stop));
+  EXPECT_CUDA(cudaEventCreate(&start));
+  EXPECT_CUDA(cudaEventCreate(&stop));
+  EXPECT_CUDA(cudaEventRecord(start, 0));
+  EXPECT_SUCCESS(TrsvPlanSolve(plan, b, x, NULL));
+  EXPECT_CUDA(cudaEventRecord(stop, 0));
+  EXPECT_CUDA(cudaEventSynchronize(stop));
+  EXPECT_CUDA(cudaEventElapsedTime(&ms, start, stop));
+  EXPECT_CUDA(cudaEventDestroy(start));
+  EXPECT_CUDA(cudaEventDestroy(stop));
   return 1e-3 * ms;
 }
 
-static void Long(int cluster)
+static void TestLongSolve(int cluster)
 {
   TrsvChunkSettings settings = {};
 
@@ -180,24 +180,24 @@ static void Long(int cluster)
   settings.stages = 4, settings.import_lifetime = -1, settings.steps_l2 = 8, settings.steps_cluster = 4;
   TrsvChunkSettingsOverride(&settings);
   TrsvSetTimeout(TRSV_TIMEOUT);
-  Chain c(40000000, "chunk"); /* a wait looks at the clock each ms or so: the limit must be some of these */
+  Chain c(40000000, "chunk"); /* a wait reads the clock each ms or so: the limit must be several of these */
   TrsvChunkSettingsOverride(NULL);
   if (!c.plan) return;
-  const double seconds = Seconds(c.plan, c.b, c.x);
+  const double seconds = MeasureSolve(c.plan, c.b, c.x);
   EXPECT(!c.Wrong(), "wrong under a long limit");
   TrsvSetTimeout(seconds / 3);
-  CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
-  (void)Seconds(c.plan, c.b, c.x);
+  EXPECT_CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
+  (void)MeasureSolve(c.plan, c.b, c.x);
   EXPECT(!c.Wrong(), "a solve of %g s gives up under a limit of a third", seconds);
-  NEED(TrsvPlanSolve(c.plan, c.b, c.x, NULL));
-  CUDA(cudaDeviceSynchronize());
+  EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, NULL));
+  EXPECT_CUDA(cudaDeviceSynchronize());
   printf("long, clusters of %d: a solve of %.3g s under a limit of %.3g s\n", cluster, seconds, seconds / 3);
   TrsvSetTimeout(TRSV_TIMEOUT);
 }
 
 /* --- streams --- */
 
-static void Streams(void)
+static void TestStreams(void)
 {
   enum { SIDE = 300, ROWS = SIDE * SIDE, SOLVES = 400 };
   static const TrsvPivots none = {TRSV_SHIFT_NONE, 0, 1e-13};
@@ -220,52 +220,52 @@ static void Streams(void)
     offsets.push_back((int)columns.size());
     b[i] = sin(i);
   }
-  CUDA(cudaMalloc(&device_offsets, sizeof(int) * offsets.size()));
-  CUDA(cudaMalloc(&device_columns, sizeof(int) * columns.size()));
-  CUDA(cudaMalloc(&device_values, sizeof(double) * values.size()));
-  CUDA(cudaMemcpy(device_offsets, offsets.data(), sizeof(int) * offsets.size(), cudaMemcpyHostToDevice));
-  CUDA(cudaMemcpy(device_columns, columns.data(), sizeof(int) * columns.size(), cudaMemcpyHostToDevice));
-  CUDA(cudaMemcpy(device_values, values.data(), sizeof(double) * values.size(), cudaMemcpyHostToDevice));
-  CUDA(cudaMalloc(&right, sizeof(double) * ROWS));
-  CUDA(cudaMalloc(&right_2, sizeof(double) * ROWS));
-  CUDA(cudaMemcpy(right, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
-  for (double &v : b) v *= 2; /* then x is twice as large, to the bit */
-  CUDA(cudaMemcpy(right_2, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaMalloc(&device_offsets, sizeof(int) * offsets.size()));
+  EXPECT_CUDA(cudaMalloc(&device_columns, sizeof(int) * columns.size()));
+  EXPECT_CUDA(cudaMalloc(&device_values, sizeof(double) * values.size()));
+  EXPECT_CUDA(cudaMemcpy(device_offsets, offsets.data(), sizeof(int) * offsets.size(), cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaMemcpy(device_columns, columns.data(), sizeof(int) * columns.size(), cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaMemcpy(device_values, values.data(), sizeof(double) * values.size(), cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaMalloc(&right, sizeof(double) * ROWS));
+  EXPECT_CUDA(cudaMalloc(&right_2, sizeof(double) * ROWS));
+  EXPECT_CUDA(cudaMemcpy(right, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
+  for (double &v : b) v *= 2; /* then x is twice as large, with the same other bits */
+  EXPECT_CUDA(cudaMemcpy(right_2, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
   for (int s = 0; s < 2; s++) {
-    CUDA(cudaMalloc(&x[s], sizeof(double) * ROWS));
-    CUDA(cudaStreamCreateWithFlags(&stream[s], cudaStreamNonBlocking));
+    EXPECT_CUDA(cudaMalloc(&x[s], sizeof(double) * ROWS));
+    EXPECT_CUDA(cudaStreamCreateWithFlags(&stream[s], cudaStreamNonBlocking));
   }
   A           = {ROWS, device_offsets, device_columns, device_values};
   r.precision = TRSV_DOUBLE, r.memory = TRSV_DEVICE, r.place = TRSV_PLACE_DEVICE, r.timeout = TRSV_TIMEOUT;
-  NEED(TrsvIluCreate(&r, ROWS, &A, &ilu));
+  EXPECT_SUCCESS(TrsvIluCreate(&r, ROWS, &A, &ilu));
   if (!ilu) return;
-  NEED(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, stream[0]));
-  NEED(TrsvIluSetValues(ilu, A.values, &none, &outcome, stream[0]));
-  NEED(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, right, x[0], stream[0]));
-  CUDA(cudaStreamSynchronize(stream[0]));
-  CUDA(cudaMemcpy(first.data(), x[0], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
+  EXPECT_SUCCESS(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, stream[0]));
+  EXPECT_SUCCESS(TrsvIluSetValues(ilu, A.values, &none, &outcome, stream[0]));
+  EXPECT_SUCCESS(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, right, x[0], stream[0]));
+  EXPECT_CUDA(cudaStreamSynchronize(stream[0]));
+  EXPECT_CUDA(cudaMemcpy(first.data(), x[0], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
   for (int n = 0; n < SOLVES; n++)
-    NEED(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, n % 2 ? right_2 : right, x[n % 2], stream[n % 2]));
-  CUDA(cudaDeviceSynchronize());
+    EXPECT_SUCCESS(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, n % 2 ? right_2 : right, x[n % 2], stream[n % 2]));
+  EXPECT_CUDA(cudaDeviceSynchronize());
   for (int s = 0; s < 2; s++) {
-    CUDA(cudaMemcpy(found.data(), x[s], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
+    EXPECT_CUDA(cudaMemcpy(found.data(), x[s], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
     for (int i = 0; i < ROWS; i++) differ += found[i] != (s ? 2 : 1) * first[i];
   }
   EXPECT(!differ, "%d numbers differ after %d solves in two streams", differ, (int)SOLVES);
   printf("streams: %d solves in two streams in turn, %d numbers differ\n", (int)SOLVES, differ);
   TrsvIluDestroy(&ilu);
   for (int s = 0; s < 2; s++) {
-    CUDA(cudaStreamDestroy(stream[s]));
-    CUDA(cudaFree(x[s]));
+    EXPECT_CUDA(cudaStreamDestroy(stream[s]));
+    EXPECT_CUDA(cudaFree(x[s]));
   }
   for (void *p :
        {(void *)right, (void *)right_2, (void *)device_offsets, (void *)device_columns, (void *)device_values})
-    CUDA(cudaFree(p));
+    EXPECT_CUDA(cudaFree(p));
 }
 
 /* --- a graph after a time-out --- */
 
-static void Graph(const char *algorithm)
+static void TestGraph(const char *algorithm)
 {
   cudaStream_t    stream;
   cudaGraph_t     graph;
@@ -274,42 +274,42 @@ static void Graph(const char *algorithm)
   TrsvSetTimeout(TRSV_TIMEOUT);
   Chain c(300000, algorithm);
   if (!c.plan) return;
-  CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
-  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
-  CUDA(cudaStreamEndCapture(stream, &graph));
-  CUDA(cudaGraphInstantiate(&exec, graph, 0));
-  CUDA(cudaGraphLaunch(exec, stream));
+  EXPECT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  EXPECT_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  EXPECT_CUDA(cudaStreamEndCapture(stream, &graph));
+  EXPECT_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_CUDA(cudaGraphLaunch(exec, stream));
   EXPECT(!c.Wrong(), "%s: a graph is wrong", algorithm);
   TrsvSetTimeout(1e-6);
-  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
-  EXPECT(c.Wrong() > 0, "%s: nobody waits longer than 1 us", algorithm);
-  CUDA(cudaGraphLaunch(exec, stream));
+  EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  EXPECT(c.Wrong() > 0, "%s: no wait is longer than 1 us", algorithm);
+  EXPECT_CUDA(cudaGraphLaunch(exec, stream));
   const int after = c.Wrong();
   TrsvSetTimeout(TRSV_TIMEOUT);
   EXPECT(TrsvPlanSolve(c.plan, c.b, c.x, stream) == TRSV_ERR_TIMEOUT, "%s: the next call does not tell", algorithm);
   for (int n = 0; n < 3; n++) {
-    CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
-    CUDA(cudaGraphLaunch(exec, stream));
+    EXPECT_CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
+    EXPECT_CUDA(cudaGraphLaunch(exec, stream));
     EXPECT(!c.Wrong(), "%s: replay %d after that", algorithm, n);
-    NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+    EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, stream));
     EXPECT(!c.Wrong(), "%s: solve %d after that", algorithm, n);
   }
   printf("graph, %s: replayed after a time-out %d of %d numbers are missing; after the next call none\n", algorithm,
          after, c.rows);
-  CUDA(cudaGraphExecDestroy(exec));
-  CUDA(cudaGraphDestroy(graph));
-  CUDA(cudaStreamDestroy(stream));
+  EXPECT_CUDA(cudaGraphExecDestroy(exec));
+  EXPECT_CUDA(cudaGraphDestroy(graph));
+  EXPECT_CUDA(cudaStreamDestroy(stream));
 }
 
 int main(void)
 {
-  Halves();
-  Long(1);
-  if (TrsvDeviceGetLimits().clusters) Long(8);
-  Streams();
-  Graph("thread"); /* not chunk: its limit counts from the last progress, and 1 us passes without a look */
+  TestHalves();
+  TestLongSolve(1);
+  if (TrsvDeviceGetLimits().clusters) TestLongSolve(8);
+  TestStreams();
+  TestGraph("thread"); /* not chunk: its limit counts from the last progress */
   printf(failures ? "%d failures\n" : "all right\n", (int)failures);
   return failures != 0;
 }

@@ -1,5 +1,5 @@
 /*
-   ways.h: every way to solve a triangle: the rows of the table and their settings; for the long runs on a GPU.
+   ways.h: the ways to solve a triangle, which are algorithms of the table with settings; for the long runs on a GPU.
 */
 #ifndef GPU_WAYS_H
 #define GPU_WAYS_H
@@ -11,29 +11,29 @@
 extern "C" {
 #endif
 
-/* Seeded numbers: of repeats of one seed the same ones. */
+/* Seeded random numbers. */
 typedef unsigned long long Seed;
-unsigned Below(Seed *, unsigned n); /* 0 .. n - 1 */
-double   Real(Seed *);              /* in [-1, 1) */
+unsigned RandomBelow(Seed *, unsigned n); /* 0 .. n - 1 */
+double   RandomReal(Seed *);              /* in [-1, 1) */
 
 typedef struct Way {
   char                 name[120];
   const TrsvAlgorithm *algorithm;
   const char          *settings; /* as TrsvSettingsRequest() takes them; NULL: none */
   int                  rank;
-  TrsvChunkSettings    chunk; /* chunks = 0: chosen by the algorithm */
-  int                  pair;  /* L and then U: in one launch where the algorithm has that */
+  TrsvChunkSettings    chunk; /* chunks = 0: the algorithm chooses */
+  int                  pair;  /* L and then U; in one launch if the algorithm can */
 } Way;
 
-/* Way k, 0 <= k < WayCount(); settings of `chunk` that are left to chance come from the seed. */
+/* Way k, 0 <= k < WayCount(). Random settings of `chunk` depend on the seed. */
 int WayCount(void);
 Way WayGet(int k, Seed *);
 int WayFind(const char *name); /* k, or -1 */
 
-/* One way for each algorithm, `thread` and `chunk` in both forms: 0 past the last. */
+/* One way for each algorithm, two for `thread` and `chunk`; returns 0 past the last. */
 int WayOfAlgorithm(int k, Way *);
 
-/* TrsvPlanCreatePlaced(), or TrsvPairCreate(), with the settings of the way. */
+/* TrsvPlanCreatePlaced() and TrsvPairCreate() with the settings of the way. */
 TrsvError WayPlan(const Way *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, TrsvPlan **);
 TrsvError WayPair(const Way *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
                   TrsvPair **);

@@ -1,5 +1,5 @@
 /*
-   Telling tests, seeded numbers, arrays, plans.
+   Reports of tests, seeded numbers, arrays, plans.
 */
 #include <stdarg.h>
 #include "check.h"
@@ -253,7 +253,7 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
 
   for (unsigned s = 0; good && s < solves; s++) {
     SimtSchedule(schedule + s);
-    memset(x, 0xcd, bytes); /* nothing may be left of what stood there */
+    memset(x, 0xcd, bytes); /* the memory must not keep old contents */
     good = ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where) &&
            ExpectClose(plan->precision, plan->rows, x, reference, where);
     if (good && s && !TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan)))
@@ -276,7 +276,7 @@ static TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const Tr
   return TrsvThreadAnalyze(plan, A, analysis, source, 1);
 }
 
-/* `thread` in one of its forms, whatever is predicted */
+/* `thread` in one of its forms, independent of predicted times */
 static const TrsvAlgorithm *ThreadForm(int recomputes)
 {
   static TrsvAlgorithm form[2];
@@ -292,7 +292,7 @@ static const TrsvAlgorithm *ThreadForm(int recomputes)
   return f;
 }
 
-/* `chunk` with inverted blocks, whatever is predicted */
+/* `chunk` with inverted blocks, independent of predicted times */
 static const TrsvAlgorithm *ChunkInverted(void)
 {
   static TrsvAlgorithm inverted;

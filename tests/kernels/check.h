@@ -1,5 +1,5 @@
 /*
-   check.h: what the tests of src/kernels share: how a test is told, seeded numbers, matrices of awkward shapes, plans.
+   check.h: reports of tests, seeded numbers, matrices of awkward shapes, plans; for the tests of src/kernels.
 */
 #ifndef TEST_CHECK_H
 #define TEST_CHECK_H
@@ -19,23 +19,22 @@
 extern "C" {
 #endif
 
-/* A test: Begin, any number of Expect, End, which prints its line. The first thing that goes wrong is what the line
- * says. */
+/* A test: Begin, any number of Expect, End, which prints its line. The line states the first failure. */
 void Begin(const char *name, ...) __attribute__((format(printf, 1, 2)));
 int  Expect(int ok, const char *why, ...) __attribute__((format(printf, 2, 3))); /* returns ok */
 int  ExpectError(TrsvError got, TrsvError wanted, const char *doing);
 void End(void);
 void Skip(const char *name, const char *why);
 int  Failures(void);
-int  Reduced(void);                         /* a slow build asks for fewer of the same */
+int  Reduced(void);                         /* true in a slow build, which runs fewer cases */
 int  ScheduleCount(int reduced, int usual); /* how many; TRSV_TEST_SCHEDULES times as many in a long run */
 
-/* A suite may run in n parts, k = 1 to n, in processes of their own: it asks Mine() once for each case, in the same
-   order in every part. */
+/* A suite may run in n processes, k = 1 to n: it calls Mine() once for each case, in the same order in every process.
+   */
 void Shard(int k, int n);
 int  Mine(void);
 
-/* The suites, each in a file of its own */
+/* Suites and parts of suites, each in a file of its own */
 void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(void), TestSolve(void),
   TestSchedules(void), TestPairs(void), TestPairLaunches(void), TestNumbers(void), TestGrowth(void), TestWaits(void),
   TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void),
@@ -43,9 +42,10 @@ void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(voi
   TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void),
   TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void),
   TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void),
-  TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void);
+  TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void), TestLost(void),
+  TestStatistics(void), TestStructure(void), TestIluStreams(void), TestOrderChoice(void), TestGrids(void);
 
-/* Seeded numbers, the same everywhere */
+/* Seeded random numbers, the same on every machine */
 typedef uint64_t Random;
 uint64_t         RandomBits(Random *);
 int              RandomBelow(Random *, int n);
@@ -59,12 +59,12 @@ typedef struct {
 } Triangle;
 
 typedef enum {
-  RANDOM, /* some dependencies anywhere before */
+  RANDOM, /* some dependencies on any earlier rows */
   DIAGONAL,
   CHAIN,
   DENSE,
-  DENSE_ROW,    /* the last row depends on all */
-  DENSE_COLUMN, /* all depend on the first */
+  DENSE_ROW,    /* the last row depends on all rows */
+  DENSE_COLUMN, /* all rows depend on the first one */
   BAND,
   ARROW,
   GAPS, /* two rows of three depend on nothing */
@@ -75,17 +75,17 @@ typedef enum {
 
 extern const char *const ShapeName[SHAPES];
 
-/* Upper triangles are the lower ones seen from the other end. */
+/* An upper triangle is a lower one with rows and columns reversed. */
 Triangle MakeTriangle(Shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, unsigned seed);
 Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal,
                   TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
 void     FreeTriangle(Triangle *);
 
-/* A copy of a matrix on the device, to be given to FromDevice(). */
+/* A copy of a matrix on the device; FromDevice() frees it. */
 TrsvMatrix ToDevice(const TrsvMatrix *);
 void       FromDevice(TrsvMatrix *);
 
-/* The analysis of a copy on the device is the same as that on the host. Expects it; device.c. */
+/* Expects that the analysis of a copy on the device equals that on the host. device.c */
 int ExpectSameAnalysis(const TrsvMatrix *);
 
 /* Arrays of any precision. Get and Set count reals: a complex value is two. */
@@ -97,36 +97,38 @@ const char *PrecisionName(TrsvPrecision);
 void       *MakeValues(const TrsvMatrix *, unsigned seed); /* diagonally dominant by rows */
 void       *MakeVector(TrsvPrecision, int n, unsigned seed);
 
-/* Analysis and plan in one; NULL and a failed Expect where that does not work. */
+/* Analyzes and makes a plan; returns NULL after a failed Expect. */
 TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
 TrsvPlan *MakePlanWith(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *, const char *settings);
 void      ExpectRefused(const char *algorithm, const char *settings,
-                        const char *why); /* no plan; the message has why in it */
+                        const char *why); /* expects an error whose message contains why */
 
-/* What serial makes of it; NULL as above. */
+/* The solution by serial; NULL as above. */
 void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);
 
-/* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects
- * it. */
+/* Expects equality up to rounding, relative to the largest number; NaN where the reference has NaN, the same Inf where
+   it has Inf. */
 int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, const char *where);
 
-/* Solves of a plan that has values, one a schedule: all close to the reference and, where the algorithm promises that,
-   the same to the bit. Expects it. */
+/* Solves by a plan that has values, each under another schedule. Expects solutions close to the reference and, if the
+   algorithm promises it, the same bits. */
 int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned schedule, unsigned solves,
                  const char *where);
 
-/* Solves of one plan in a row under different schedules; then with new values. As ExpectSolves(), against serial. */
+/* Solves repeatedly by one plan under different schedules, then with new values; expects as ExpectSolves(), against
+   serial. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision,
                  int solves);
 
-/* The multicolor ordering of a pattern, by values where they are not NULL: expects all that it has to be; returns its
-   level sets, and its grid where that is not NULL. ordering_check.c */
+/* Makes the multicolor ordering of a pattern, with values if they are not NULL, and expects all its properties. Returns
+   its level sets, and its grid if grid is not NULL. ordering_check.c */
 int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3]);
 
-/* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
+/* Factors a pattern, to which a diagonal is added, with seeded values by ILU(0) and IC(0), and compares device and
+   host. factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
-/* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
+/* Settings of all plans of `chunk` from now on; NULL: each plan chooses. In chunk_plan.cu. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
 static inline void ForceChunkSettings(int chunks, int length, int cluster)
@@ -136,13 +138,13 @@ static inline void ForceChunkSettings(int chunks, int length, int cluster)
   TrsvChunkSettingsOverride(&settings);
 }
 
-/* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread,
-   recomputing"; "chunk", without inverted blocks, and "chunk, inverted". */
+/* The algorithms of the table; `thread` and `chunk` have an entry for each form: "thread" and "thread, recomputing",
+   "chunk" (without inverted blocks) and "chunk, inverted". NULL past the last. */
 const TrsvAlgorithm *TestedAlgorithm(int i);
 const TrsvAlgorithm *FindTested(const char *name);
 
-/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM
- * names it. */
+/* The next of them on the device, from the i-th on; NULL past the last. TRSV_TEST_ALGORITHM names the only one that is
+   not left out. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 static const struct {
   const char *name;
   void (*run)(void);
-  int shards; /* in how many parts it runs beside others; 0: as one */
+  int shards; /* how many processes share it; 0: it is one */
 } suites[] = {
   {"executor",  TestExecutor   },
   {"planted",   TestPlanted    },
@@ -58,8 +58,8 @@ enum {
   ALL = sizeof(suites) / sizeof(suites[0])
 };
 
-/* The suite that an argument names, a shard as NAME:K/N; ALL where it names none. */
-static int Named(const char *argument, int *shard, int *shards)
+/* The suite of an argument, NAME or NAME:K/N for a shard; ALL if there is none of this name. */
+static int FindSuite(const char *argument, int *shard, int *shards)
 {
   const size_t length = strcspn(argument, ":");
   char         more;
@@ -72,7 +72,7 @@ static int Named(const char *argument, int *shard, int *shards)
   return *shard >= 1 && *shard <= *shards ? s : ALL;
 }
 
-static void List(void)
+static void PrintSuites(void)
 {
   for (int s = 0; s < ALL; s++) {
     if (!suites[s].shards) puts(suites[s].name);
@@ -80,7 +80,7 @@ static void List(void)
   }
 }
 
-/* The suites that are named, or all; "suites" names them. */
+/* Runs the suites that the arguments name, or all; the argument `suites` prints the names. */
 int main(int argc, char **argv)
 {
   int shard, shards;
@@ -88,15 +88,15 @@ int main(int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     const int listed = !strcmp(argv[i], "suites");
 
-    if (!listed && Named(argv[i], &shard, &shards) < ALL) continue;
+    if (!listed && FindSuite(argv[i], &shard, &shards) < ALL) continue;
     if (!listed) fprintf(stderr, "no suite %s; there are:\n", argv[i]);
-    List();
+    PrintSuites();
     return listed ? 0 : 2;
   }
   SimtPieceBytes = 0;
   for (int s = 0; s < ALL && argc == 1; s++) suites[s].run();
   for (int i = 1; i < argc; i++) {
-    const int s = Named(argv[i], &shard, &shards);
+    const int s = FindSuite(argv[i], &shard, &shards);
 
     Shard(shard, shards);
     suites[s].run();

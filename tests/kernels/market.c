@@ -1,12 +1,12 @@
 /*
-   Reads patterns. The programs that decompress are run; nothing is linked for them.
+   Reads patterns. Compressed files are read through the programs gzip and xz.
 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "market.h"
 
-static FILE *Open(const char *file)
+static FILE *OpenFile(const char *file)
 {
   const size_t n       = strlen(file);
   const char  *program = n > 3 && !strcmp(file + n - 3, ".gz") ? "gzip -dc"
@@ -19,8 +19,8 @@ static FILE *Open(const char *file)
   return popen(command, "r");
 }
 
-/* Transposes a pattern; of the transpose, rows are sorted. Twice, and so are those of the pattern. */
-static void Turn(int rows, int cols, const int *offsets, const int *columns, int *o, int *c)
+/* Transposes a pattern; the rows of the transpose are sorted. Two calls sort the rows of the pattern. */
+static void TransposePattern(int rows, int cols, const int *offsets, const int *columns, int *o, int *c)
 {
   memset(o, 0, sizeof(int) * ((size_t)cols + 2));
   for (int k = 0; k < offsets[rows]; k++) o[columns[k] + 2]++;
@@ -29,7 +29,7 @@ static void Turn(int rows, int cols, const int *offsets, const int *columns, int
     for (int k = offsets[i]; k < offsets[i + 1]; k++) c[o[columns[k] + 1]++] = i;
 }
 
-static void Unique(int rows, int *offsets, int *columns)
+static void RemoveDuplicates(int rows, int *offsets, int *columns)
 {
   int to = 0;
 
@@ -43,7 +43,7 @@ static void Unique(int rows, int *offsets, int *columns)
   }
 }
 
-static const char *Read(FILE *f, Pattern *p)
+static const char *ReadEntries(FILE *f, Pattern *p)
 {
   char line[1024];
   int  both, n = 0, *row, *column, *o, *c;
@@ -86,9 +86,9 @@ static const char *Read(FILE *f, Pattern *p)
   for (int k = 0; k < n; k++) p->offsets[row[k] + 2]++;
   for (int i = 1; i <= p->rows; i++) p->offsets[i + 1] += p->offsets[i];
   for (int k = 0; k < n; k++) p->columns[p->offsets[row[k] + 1]++] = column[k];
-  Turn(p->rows, p->cols, p->offsets, p->columns, o, c);
-  Turn(p->cols, p->rows, o, c, p->offsets, p->columns);
-  Unique(p->rows, p->offsets, p->columns);
+  TransposePattern(p->rows, p->cols, p->offsets, p->columns, o, c);
+  TransposePattern(p->cols, p->rows, o, c, p->offsets, p->columns);
+  RemoveDuplicates(p->rows, p->offsets, p->columns);
   free(row);
   free(column);
   free(o);
@@ -98,12 +98,12 @@ static const char *Read(FILE *f, Pattern *p)
 
 const char *ReadPattern(const char *file, Pattern *p)
 {
-  FILE       *f = Open(file);
+  FILE       *f = OpenFile(file);
   const char *error;
 
   memset(p, 0, sizeof(*p));
   if (!f) return "cannot be opened";
-  error = Read(f, p);
+  error = ReadEntries(f, p);
   if (pclose(f) && !error) {
     FreePattern(p);
     error = "cannot be decompressed";

@@ -3,7 +3,7 @@
 */
 #include "square.h"
 
-static void *OnDevice(size_t bytes)
+static void *AllocateOnDevice(size_t bytes)
 {
   void *p;
 
@@ -16,9 +16,9 @@ Square NewSquare(int rows, int nnz, TrsvPrecision precision)
   return (Square){precision,
                   rows,
                   nnz,
-                  OnDevice(sizeof(int) * ((size_t)rows + 1)),
-                  OnDevice(sizeof(int) * (size_t)nnz),
-                  OnDevice(TrsvValueSize(precision) * (size_t)nnz)};
+                  AllocateOnDevice(sizeof(int) * ((size_t)rows + 1)),
+                  AllocateOnDevice(sizeof(int) * (size_t)nnz),
+                  AllocateOnDevice(TrsvValueSize(precision) * (size_t)nnz)};
 }
 
 void FreeSquare(Square *A)
@@ -44,8 +44,8 @@ void FillSquare(Square *A, int symmetric, double dominance, unsigned seed)
   }
 }
 
-/* L, a diagonal, and U: both without diagonals of their own */
-static Square Join(const TrsvMatrix *L, const TrsvMatrix *U)
+/* Joins L, a diagonal, and U; L and U are without diagonals. */
+static Square JoinTriangles(const TrsvMatrix *L, const TrsvMatrix *U)
 {
   const int rows = L->rows;
   Square    A    = NewSquare(rows, L->offsets[rows] + rows + U->offsets[rows], L->precision);
@@ -75,7 +75,7 @@ Square MakeSquare(Shape shape, int rows, int symmetric, TrsvPrecision precision,
     U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_UNIT, precision, seed + 1);
     T = U.view;
   }
-  A = Join(&L.view, &T);
+  A = JoinTriangles(&L.view, &T);
   free(made);
   FreeTriangle(&L);
   FreeTriangle(&U);
@@ -87,7 +87,7 @@ Square MakeSquareFrom(int rows, const int *offsets, const int *columns)
 {
   Triangle L = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE),
            U = MakeFrom(rows, offsets, columns, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE);
-  Square A   = Join(&L.view, &U.view);
+  Square A   = JoinTriangles(&L.view, &U.view);
 
   FreeTriangle(&L);
   FreeTriangle(&U);
@@ -111,7 +111,7 @@ Square Permuted(const Square *A, const int *order)
   for (int i = 0; i < A->rows; i++) {
     const int row = order ? order[i] : i;
 
-    for (int k = A->offsets[row]; k < A->offsets[row + 1]; k++) { /* insertion */
+    for (int k = A->offsets[row]; k < A->offsets[row + 1]; k++) { /* sorted by insertion */
       int at = n++;
 
       for (; at > B.offsets[i] && B.columns[at - 1] > position[A->columns[k]]; at--) {
@@ -130,7 +130,7 @@ Square Permuted(const Square *A, const int *order)
 int *MakeOrder(int rows, unsigned seed)
 {
   Random r     = seed;
-  int   *order = OnDevice(sizeof(int) * (size_t)rows);
+  int   *order = AllocateOnDevice(sizeof(int) * (size_t)rows);
 
   Shuffle(&r, rows, order);
   return order;

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A matrix of the test, on the device as the executor has it, where the host reads and writes it, too */
+/* A matrix on the device; in the executor the host reads and writes device memory, too */
 typedef struct {
   TrsvPrecision precision;
   int           rows, nnz, *offsets, *columns;
@@ -22,35 +22,35 @@ Square NewSquare(int rows, int nnz, TrsvPrecision); /* arrays without contents *
 Square MakeSquare(Shape, int rows, int symmetric, TrsvPrecision,
                   unsigned seed); /* lower and upper triangle of a shape, and values */
 Square MakeSquareFrom(int rows, const int *offsets,
-                      const int *columns); /* a pattern, made complete, in double precision without values */
+                      const int *columns); /* a pattern with an added diagonal, in double precision, without values */
 void   FreeSquare(Square *);
 
-/* Values dominant by rows and, symmetric patterns provided, by columns; symmetric where asked for */
+/* Sets values that are dominant by rows and, for symmetric patterns, by columns; symmetric if asked for. */
 void FillSquare(Square *, int symmetric, double dominance, unsigned seed);
 
-/* P A P^T: row order[i], and column, in place i; NULL: a copy of A as it is. */
+/* P A P^T: row and column i are row and column order[i] of A; NULL: a copy of A. */
 Square Permuted(const Square *, const int *order);
 
-/* A random order of rows on the device, to be given to TrsvDeviceFree(). */
+/* A random order of rows on the device; the caller frees it by TrsvDeviceFree(). */
 int *MakeOrder(int rows, unsigned seed);
 
-/* A factor whose rows get so many lanes, 0 for its own choice; NULL and a failed Expect where that does not work. */
+/* A factor with so many lanes for a row, 0: its own choice; NULL after a failed Expect. */
 TrsvFactor *MakeFactor(const Square *, const int *order, TrsvFactorKind, int lanes);
 
-/* No shifts, and pivots of a size that makes little of rounding */
+/* No shifts, and a limit for zero pivots so small that rounding does not matter. */
 extern const TrsvPivots Plain;
 
-/* A plan of the algorithm chunk for its L, by which it finds pivots where nothing but these depends on each other */
+/* A plan of `chunk` for L, which finds the pivots if only pivots depend on each other. */
 TrsvPlan *MakeLower(const TrsvFactor *);
 
-/* Factors A some times under different schedules, with such a plan, too, where that makes a difference. Expects factors
-   close to those of the host, closer where pivots is &Plain; the same to the bit every time; and the same outcome. */
+/* Factors A several times under different schedules, also by such a plan if it finds pivots. Expects factors close to
+   those of the host, closer if pivots is &Plain; the same bits every time; and the same outcome. */
 void CheckNumeric(TrsvFactor *, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where);
 void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times,
                     const char *where); /* with that plan alone */
 
-void LongRows(void); /* factor_long.c, a part of TestFactor() */
-void ByPlan(void);   /* factor_plan.c, likewise */
+/* Parts of TestFactor() */
+void TestFactorLong(void), TestFactorPair(void), TestFactorPlan(void), TestFactorRefused(void);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,14 @@
 static char help[] = "KSP types cgdevice and bcgsdevice beside PETSc's cg and bcgs: what options cannot ask for.\n\n";
 
 /*
-   Each case solves by both types and compares reason, iterations, residual history, what monitors and tests saw, and
-   the solution. Silent where both agree.
+   Each case solves by both types and compares reason, iterations, residual history, the calls of monitors and tests,
+   and the solution. It prints nothing if both agree.
 */
 #include "../pc/common.h"
 
 enum { MOST = 400 };
 
-/* What one solve did */
+/* The result of one solve */
 typedef struct {
   KSPConvergedReason reason;
   PetscInt           iterations, seen; /* seen: by the monitor, or the test */
@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  PetscErrorCode (*prepare)(KSP, Outcome *); /* of the KSP, after its type is set */
+  PetscErrorCode (*prepare)(KSP, Outcome *); /* changes the KSP after its type is set */
   PetscBool cg;                              /* for cg alone */
 } Case;
 
@@ -36,7 +36,7 @@ static PetscErrorCode SeeSolution(KSP ksp, PetscInt k, PetscReal norm, void *ctx
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Stops by the norm of the solution, which is not what the device compares. */
+/* Stops by the norm of the solution, which the device does not compare. */
 static PetscErrorCode TestSolution(KSP ksp, PetscInt k, PetscReal norm, KSPConvergedReason *reason, void *ctx)
 {
   PetscFunctionBeginUser;
@@ -222,7 +222,7 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves twice by one KSP: the second solve is the one that counts. */
+/* Solves twice by one KSP; the second solve counts. */
 static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, Mat A, Mat P, Vec b, Outcome *o)
 {
   const PetscReal *history;
@@ -262,8 +262,8 @@ static PetscBool Differ(PetscReal a, PetscReal b, PetscReal scale)
   return (PetscBool) !(PetscAbsReal(a - b) <= 1e-6 * PetscAbsReal(b) + 1e-12 * scale || a == b);
 }
 
-/* Rounding grows fast in BiCGStab: only its first norms are the same, of a definite matrix, and it may take some
-   iterations more or less. Once a norm is nothing but rounding, an exact zero ends one solve and not the other. */
+/* Rounding errors grow fast in BiCGStab: for a definite matrix only its first norms are the same, and it may take some
+   iterations more or less. Once a norm consists of rounding errors, an exact zero ends one solve and not the other. */
 static PetscErrorCode Compare(const char what[], PetscBool cg, PetscInt norms, const Outcome *ours,
                               const Outcome *petsc)
 {

@@ -43,7 +43,7 @@ Mutant = collections.namedtuple("Mutant", "path what changes seen_by")
 
 
 class NotBuilt(Exception):
-    """What stops a build, or that there is no test of a name."""
+    """A build fails, or there is no test of a name."""
 
 
 def name_of(mutant):
@@ -88,7 +88,7 @@ def equivalents():
 
 
 def wrong(mutants):
-    """Sentences: what does not fit in the tables."""
+    """Sentences: errors in the tables."""
     out = [f"{name}: there are two" for name, n in collections.Counter(map(name_of, mutants)).items() if n > 1]
     for m in mutants:
         with open(os.path.join(ROOT, m.path), encoding="utf-8") as f:
@@ -119,7 +119,7 @@ class Tree:
         self.folder, self.sound = folder, sound  # sound: the tree that no mutant is applied to
 
     def copy(self):
-        """Of the checkout, or of the sound tree with what is built there."""
+        """Copies the checkout, or the unchanged tree with its build."""
         if self.sound:
             shutil.rmtree(self.folder, ignore_errors=True)
             subprocess.run(["cp", "-a", self.sound.folder, self.folder], check=True)
@@ -147,7 +147,7 @@ class Tree:
             f.write(text)
 
     def restore(self, mutant, since):
-        """What was made since then is replaced by what the sound tree has."""
+        """Replaces files that were made since then by those of the unchanged tree."""
         shutil.copy2(os.path.join(self.sound.folder, mutant.path), os.path.join(self.folder, mutant.path))
         for path, _, files in os.walk(os.path.join(self.folder, "build")):
             for name in files:
@@ -167,7 +167,7 @@ class Tree:
         return self.make(f"-f tests/kernels/makefile BUILD=build {PROGRAM}", jobs)
 
     def suites(self, algorithm, suites, both=True):
-        """What the suites see; None where they see nothing."""
+        """The failures of the suites; None if there are none."""
         chosen = {"TRSV_TEST_ALGORITHM": algorithm} if algorithm else {}
         for reduced in ({"TRSV_TEST_REDUCED": "1"}, {})[:1 + both]:
             for suite in suites:
@@ -194,7 +194,7 @@ class Tree:
         return None
 
     def failures(self, kinds):
-        """What the k-th failures of calls of these kinds show, each third."""
+        """The failures of failures.c for these kinds of calls, every third k."""
         why = self.make("$PWD/build/pretend/fast/failures")
         for kind in kinds if not why else []:
             status, out = self.run(f"build/pretend/fast/failures -kind {kind} -every 3", PETSC_OPTIONS=PRETEND)
@@ -203,7 +203,7 @@ class Tree:
         return why
 
     def orders(self, kinds):
-        """What tests/pc/ordering prints over the pretended device, as tests/pretend/run.sh runs it: -ranks on two."""
+        """What tests/pc/ordering prints over the pretended device, as in tests/pretend/run.sh; -ranks: on two."""
         why = self.make("pretend-ordering")
         for kind in kinds if not why else []:
             factor, _, ranks = kind.partition("-")

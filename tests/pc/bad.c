@@ -11,7 +11,7 @@ typedef enum {
   CASE_NANPIVOT, /* NaN on the diagonal of row n / 2 */
   CASE_INFINITE, /* Inf on it */
   CASE_NANRHS,   /* a sound matrix, NaN in the right-hand side */
-  CASE_NEGATIVE, /* said to be SPD, with a negative pivot */
+  CASE_NEGATIVE, /* marked SPD, with */
   CASE_NONSQUARE,
   CASE_UNSORTED,  /* columns of row 1 in falling order */
   CASE_DUPLICATE, /* a column twice in row 1 */
@@ -22,7 +22,7 @@ static const char *const Cases[] = {"missing", "zero",     "last",      "nan",  
                                     "nanrhs",  "negative", "nonsquare", "unsorted", "duplicate", "range",
                                     "sound",   "Case",     "CASE_",     NULL};
 
-/* Lower bidiagonal, with zeros stored above, but for what is wrong with it */
+/* Lower bidiagonal, with stored zeros above, except for the fault */
 static PetscErrorCode Create(Case which, PetscInt n, Mat *A)
 {
   const PetscInt zero = which == CASE_ZERO ? n / 2 : which == CASE_LAST ? n - 1 : -1;
@@ -38,7 +38,7 @@ static PetscErrorCode Create(Case which, PetscInt n, Mat *A)
     const PetscBool here = (PetscBool)(i == n / 2);
     PetscScalar     d    = 2;
 
-    if (i == zero) d = i > 0 ? 0.5 : 0; /* less what is coupled to it, (-1)(-1) / 2 */
+    if (i == zero) d = i > 0 ? 0.5 : 0; /* minus the coupling, (-1)(-1) / 2 */
     if (here && which == CASE_NANPIVOT) d = NAN;
     if (here && which == CASE_INFINITE) d = INFINITY;
     if (here && which == CASE_NEGATIVE) d = -2;
@@ -52,7 +52,7 @@ static PetscErrorCode Create(Case which, PetscInt n, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From arrays that MatSetValues() would not make */
+/* From arrays that MatSetValues() would not create */
 static PetscErrorCode CreateFromArrays(Case which, Mat *A)
 {
   static PetscInt    i[] = {0, 2, 5, 7}, j[7] = {0, 1, 0, 1, 2, 1, 2};
@@ -68,7 +68,7 @@ static PetscErrorCode CreateFromArrays(Case which, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the set-up failed, and where */
+/* Prints why the set-up failed, and where */
 static PetscErrorCode PrintFailure(KSP ksp)
 {
   PC             pc;

@@ -2,7 +2,7 @@ static char help[] =
   "Solves one system with PETSc's ILU and with sptrsvgpu, on the host and, where there is one, on the GPU.\n\n";
 
 /*
-   What `make check' runs. The last line is "OK (host)" or "OK (GPU sm_90)"; where something is wrong, it says what, and
+   The program of `make check'. The last line is "OK (host)" or "OK (GPU sm_90)"; after a failure it is a message, and
    the exit status is 1.
 */
 #include <petscksp.h>
@@ -32,7 +32,7 @@ static PetscErrorCode CreateMatrix(PetscInt n, MatType type, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Iterations that GMRES takes to solve A x = A 1, and the largest error of x */
+/* Sets the iterations that GMRES takes to solve A x = A 1, and the largest error of x */
 static PetscErrorCode Solve(MatType type, PCType pctype, PetscInt *iterations, PetscReal *error)
 {
   Mat                A;
@@ -66,7 +66,7 @@ static PetscErrorCode Solve(MatType type, PCType pctype, PetscInt *iterations, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where there is a GPU, "GPU sm_90", else "" */
+/* "GPU sm_90" if there is a GPU, else "" */
 static void FindGPU(char name[], size_t size)
 {
   name[0] = 0;

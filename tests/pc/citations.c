@@ -24,7 +24,7 @@ static const struct {
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))
 
-/* Sets up a PC by what the options say; notes in wanted what ought to be cited from now on. */
+/* Sets up a PC by its options; adds to wanted what must be cited. */
 static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, SpTRSVGPUOrdering ordering, PetscBool wanted[])
 {
   PC          pc;
@@ -42,7 +42,7 @@ static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, SpTRSVGPU
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
   for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, (SpTRSVGPUTriangle)f, &ran[f]));
-  ran[2] = strcmp(type, PCCAPELLINI) ? "" : "thread"; /* named after its paper, wherever it solves */
+  ran[2] = strcmp(type, PCCAPELLINI) ? "" : "thread"; /* named after its paper, on the host and on the GPU */
   for (int p = 0; p < PAPERS; p++)
     for (int r = 0; r < 3; r++)
       if (!strcmp(papers[p].algorithm, ran[r])) wanted[p] = PETSC_TRUE;
@@ -86,13 +86,13 @@ int main(int argc, char **args)
         PetscCall(PetscStrstr(first + 1, mark, &second));
         if (second) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "round %d: %s is cited twice\n", round, papers[p].key));
       }
-      for (int q = 0; q < PAPERS; q++) /* of one paper for two algorithms, either is enough */
+      for (int q = 0; q < PAPERS; q++) /* one paper for two algorithms: either is enough */
         if (!strcmp(papers[p].key, papers[q].key) && wanted[q]) wanted[p] = PETSC_TRUE;
       if ((first != NULL) != (PetscBool)wanted[p])
         PetscCall(
           PetscPrintf(PETSC_COMM_WORLD, "round %d: %s is %scited\n", round, papers[p].key, first ? "" : "not "));
     }
-    /* what was there goes back: the next round must not cite again */
+    /* the old output is restored: the next round must not cite again */
     {
       char *back;
 

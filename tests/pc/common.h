@@ -1,7 +1,6 @@
 /*
-   What the tests share: matrices by option, and comparisons that print nothing where all is well.
-
-   A test's saved output is empty wherever it can be, so that it is the same for every matrix and vector type.
+   Shared by the tests: matrices by option, and comparisons that print nothing if all is well. The saved output of a
+   test is empty if possible, so that it is the same for every matrix and vector type.
 */
 #pragma once
 
@@ -11,7 +10,7 @@
   #define PETSC_CURRENT PETSC_DEFAULT
 #endif
 
-/* Tolerances for double, in the precision of this PETSc: of a comparison, and of a KSP */
+/* Tolerances of a comparison and of a KSP, adapted to the precision of this PETSc */
 #define TOLERANCE(t)     PetscMax((PetscReal)(t), 4e3 * PETSC_MACHINE_EPSILON)
 #define KSP_TOLERANCE(t) PetscMax((PetscReal)(t), 100 * PETSC_MACHINE_EPSILON)
 
@@ -34,16 +33,17 @@ typedef enum {
 PETSC_UNUSED static const char *const Problems[] = {"poisson",  "convection", "random",  "saddle",   "chain",
                                                     "diagonal", "arrow",      "Problem", "PROBLEM_", NULL};
 
-/* One entry more in the row, unless it lies outside */
-static inline void Put(PetscInt n, PetscInt j, PetscScalar v, PetscInt *count, PetscInt cols[], PetscScalar values[])
+/* Adds an entry to the row, unless it lies outside */
+static inline void AddEntry(PetscInt n, PetscInt j, PetscScalar v, PetscInt *count, PetscInt cols[],
+                            PetscScalar values[])
 {
   if (j < 0 || j >= n) return;
   cols[*count]       = j;
   values[(*count)++] = v;
 }
 
-/* Row i of n of a problem; s changes the values but not the pattern. In complex numbers the values of problems that ICC
-   is not for have imaginary parts, so that no two entries at mirrored places are conjugates. */
+/* Row i of n of a problem; the values depend on s, the pattern does not. In complex numbers, values of problems that
+   are not for ICC have imaginary parts, so that no two mirrored entries are conjugates. */
 static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscReal s, PetscInt *count, PetscInt cols[],
                                  PetscScalar values[])
 {
@@ -56,42 +56,42 @@ static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscR
   case PROBLEM_CONVECTION: {
     const PetscReal c = problem == PROBLEM_CONVECTION ? 1.5 : 0;
 
-    Put(n, i - m, -1 - c, count, cols, values);
-    if (x > 0) Put(n, i - 1, -1 - c, count, cols, values);
-    Put(n, i, 4 + 2 * c + 0.1 * s, count, cols, values);
-    if (x < m - 1) Put(n, i + 1, -1, count, cols, values);
-    Put(n, i + m, -1, count, cols, values);
+    AddEntry(n, i - m, -1 - c, count, cols, values);
+    if (x > 0) AddEntry(n, i - 1, -1 - c, count, cols, values);
+    AddEntry(n, i, 4 + 2 * c + 0.1 * s, count, cols, values);
+    if (x < m - 1) AddEntry(n, i + 1, -1, count, cols, values);
+    AddEntry(n, i + m, -1, count, cols, values);
     break;
   }
   case PROBLEM_RANDOM:
-    Put(n, i, 4 + s, count, cols, values);
+    AddEntry(n, i, 4 + s, count, cols, values);
     for (PetscInt64 k = 1; k < 6; k++) {
       const PetscInt j     = (PetscInt)((((i + 7) * (PetscInt64)7919 + k * 104729) ^ ((i * k) << 3)) % n);
       PetscBool      there = PETSC_FALSE;
 
       for (PetscInt l = 0; l < *count; l++) there = (PetscBool)(there || cols[l] == j);
-      if (!there) Put(n, j, 0.1 * (PetscReal)((i + k) % 11) - 0.5, count, cols, values);
+      if (!there) AddEntry(n, j, 0.1 * (PetscReal)((i + k) % 11) - 0.5, count, cols, values);
     }
     break;
   case PROBLEM_SADDLE: /* 2 x 2 blocks with a zero in the first place, weakly coupled */
-    Put(n, i - 2, -0.1, count, cols, values);
-    if (i % 2) Put(n, i - 1, 1, count, cols, values);
-    Put(n, i, i % 2 ? 3 + s : 0, count, cols, values);
-    if (!(i % 2)) Put(n, i + 1, 1, count, cols, values);
-    Put(n, i + 2, -0.1, count, cols, values);
+    AddEntry(n, i - 2, -0.1, count, cols, values);
+    if (i % 2) AddEntry(n, i - 1, 1, count, cols, values);
+    AddEntry(n, i, i % 2 ? 3 + s : 0, count, cols, values);
+    if (!(i % 2)) AddEntry(n, i + 1, 1, count, cols, values);
+    AddEntry(n, i + 2, -0.1, count, cols, values);
     break;
   case PROBLEM_CHAIN:
-    Put(n, i - 1, -0.5, count, cols, values);
-    Put(n, i, 1 + s, count, cols, values);
-    Put(n, i + 1, -0.25, count, cols, values);
+    AddEntry(n, i - 1, -0.5, count, cols, values);
+    AddEntry(n, i, 1 + s, count, cols, values);
+    AddEntry(n, i + 1, -0.25, count, cols, values);
     break;
-  case PROBLEM_DIAGONAL: Put(n, i, 1 + (PetscReal)(i % 5) + s, count, cols, values); break;
+  case PROBLEM_DIAGONAL: AddEntry(n, i, 1 + (PetscReal)(i % 5) + s, count, cols, values); break;
   case PROBLEM_ARROW:
     if (i == 0 || i == n - 1) {
-      for (PetscInt j = 0; j < n; j++) Put(n, j, i == j ? 2 * n + s : 1, count, cols, values);
+      for (PetscInt j = 0; j < n; j++) AddEntry(n, j, i == j ? 2 * n + s : 1, count, cols, values);
     } else {
-      Put(n, 0, 1, count, cols, values);
-      Put(n, i, 4 + s, count, cols, values);
+      AddEntry(n, 0, 1, count, cols, values);
+      AddEntry(n, i, 4 + s, count, cols, values);
     }
     break;
   }
@@ -103,7 +103,7 @@ static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscR
 PETSC_UNUSED static PetscErrorCode SetSPD(Mat A)
 {
   PetscFunctionBegin;
-#if PETSC_VERSION_LT(3, 23, 0) /* MATMPIBAIJ notes it, and ends with an error */
+#if PETSC_VERSION_LT(3, 23, 0) /* MATMPIBAIJ stores the option, and returns an error */
   PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
   (void)MatSetOption(A, MAT_SPD, PETSC_TRUE);
   PetscCall(PetscPopErrorHandler());
@@ -163,7 +163,7 @@ PETSC_UNUSED static PetscErrorCode ProblemFromOptions(MPI_Comm comm, Problem pro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers without a pattern, the same on every number of ranks and for every type of vector */
+/* Irregular numbers, the same on every number of ranks and for every type of vector */
 PETSC_UNUSED static PetscErrorCode FillVec(Vec v, PetscInt seed)
 {
   PetscInt     start, end;
@@ -179,7 +179,7 @@ PETSC_UNUSED static PetscErrorCode FillVec(Vec v, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says so where x differs from reference by more than tolerance times its norm, or has NaN or Inf elsewhere */
+/* Prints if x differs from reference by more than tolerance times its norm, or has NaN or Inf at other places */
 PETSC_UNUSED static PetscErrorCode CheckVec(const char what[], Vec x, Vec reference, PetscReal tolerance)
 {
   Vec       d;

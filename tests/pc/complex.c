@@ -4,8 +4,8 @@ static char help[] =
   -also_spd : a Hermitian matrix is also said to be SPD\n\n";
 
 /*
-   Without fill, and with the pattern of A symmetric, U^H D U of a Hermitian matrix and U^T D U of a symmetric one are
-   its L U. So PETSc's ILU(0) is the reference of both.
+   Without fill, and with a symmetric pattern of A, U^H D U of a Hermitian matrix and U^T D U of a symmetric one equal
+   its L U. So PETSc's ILU(0) is the reference for both.
 */
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -18,7 +18,7 @@ typedef enum {
 static const char *const Kinds[] = {"hermitian", "symmetric", "spd", "Kind", "KIND_", NULL};
 
 /* Five points; s changes the values */
-static PetscErrorCode Fill(Mat A, Kind kind, PetscReal s)
+static PetscErrorCode FillMatrix(Mat A, Kind kind, PetscReal s)
 {
   PetscInt n, m, start, end;
 
@@ -49,7 +49,7 @@ static PetscErrorCode Fill(Mat A, Kind kind, PetscReal s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCSPTRSVGPU, not PCICC: PCApplyTranspose() of that is PCApply() */
+/* PCSPTRSVGPU, not PCICC, whose PCApplyTranspose() is PCApply() */
 static PetscErrorCode MakePC(Mat A, PCType pctype, MatFactorType type, PC *pc)
 {
   PetscFunctionBeginUser;
@@ -61,7 +61,7 @@ static PetscErrorCode MakePC(Mat A, PCType pctype, MatFactorType type, PC *pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Applies, transposes and halves; is the preconditioner of a Hermitian matrix Hermitian? */
+/* Compares applies, transposes and halves; the preconditioner of a Hermitian matrix must be Hermitian. */
 static PetscErrorCode Compare(PC pc, PC reference, Kind kind)
 {
   Mat         A, F;
@@ -102,7 +102,7 @@ static PetscErrorCode Compare(PC pc, PC reference, Kind kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A KSP needs at most half of the iterations that it needs without preconditioner. */
+/* A KSP needs at most half of the iterations of one without preconditioner. */
 static PetscErrorCode CheckIterations(Mat A, Kind kind, const char solver[])
 {
   KSP                ksp;
@@ -136,8 +136,8 @@ static PetscErrorCode CheckIterations(Mat A, Kind kind, const char solver[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The default: ICC if the matrix is known to be SPD, but on the host not if it is Hermitian, which PETSc's ICC is not
- * for */
+/* The default is ICC if the matrix is known to be SPD; on the host not if it is Hermitian, because PETSc's ICC is for
+   symmetric matrices */
 static PetscErrorCode CheckDefault(Mat A, Kind kind, PetscBool also_spd, PetscBool device)
 {
   const PetscBool spd = (PetscBool)(kind == KIND_SPD || also_spd),
@@ -157,7 +157,7 @@ static PetscErrorCode CheckDefault(Mat A, Kind kind, PetscBool also_spd, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The magnitude of a pivot counts: i is none of zero, and what is left of row n / 2 is. */
+/* Pivots are judged by magnitude: i is not zero, the rest of row n / 2 is. */
 static PetscErrorCode CheckZeroPivot(PetscInt n)
 {
   Mat            A, F;
@@ -215,7 +215,7 @@ int main(int argc, char **args)
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
   PetscCall(MatSetFromOptions(A));
-  PetscCall(Fill(A, kind, 0));
+  PetscCall(FillMatrix(A, kind, 0));
   if (also_spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
   PetscCall(CheckDefault(A, kind, also_spd, device));
@@ -225,8 +225,8 @@ int main(int argc, char **args)
     MakePC(A, PCSPTRSVGPU, kind == KIND_HERMITIAN && also_spd && !device ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &pc));
   if (kind != KIND_HERMITIAN || device) PetscCall(Compare(pc, reference, kind));
   PetscCall(CheckIterations(A, kind, PCSPTRSVGPU));
-  PetscCall(Fill(A, kind, 0.5));
-  PetscCall(Fill(host, kind, 0.5));
+  PetscCall(FillMatrix(A, kind, 0.5));
+  PetscCall(FillMatrix(host, kind, 0.5));
   PetscCall(PCSetUp(pc));
   PetscCall(PCSetUp(reference));
   if (kind != KIND_HERMITIAN || device) PetscCall(Compare(pc, reference, kind));

@@ -31,8 +31,7 @@ static PetscErrorCode Factor(Mat A, const char solver[], MatFactorType type, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether forward and backward solve, one after the other, are the solve; what the halves are differs from solver to
- * solver */
+/* Forward and backward solve, one after the other, must equal the solve; the halves themselves depend on the solver */
 static PetscErrorCode CheckHalves(Mat F, Vec b, Vec solution)
 {
   Vec y, z;
@@ -108,7 +107,7 @@ static PetscErrorCode CheckSolves(Mat F, Mat R, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The halves of a solve after new values are those of a new factor. */
+/* After new values the halves of a solve equal those of a new factor. */
 static PetscErrorCode CheckNewHalves(Mat F, Mat A, MatFactorType type)
 {
   Mat       fresh;
@@ -184,7 +183,7 @@ int main(int argc, char **args)
   if (!flg) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "MatFactorGetSolverType() says %s\n", solver));
   PetscCall(CheckSolves(F, R, A));
 
-  /* new values in the same pattern; the plans are to take them, those of the transpose too */
+  /* new values in the same pattern, which all plans must take, those of the transpose too */
   PetscCall(ProblemFill(A, problem, 0.5));
   PetscCall(MatFactorInfoInitialize(&info));
   if (icc) {
@@ -197,7 +196,7 @@ int main(int argc, char **args)
   PetscCall(CheckSolves(F, R, A));
   PetscCall(CheckNewHalves(F, A, type));
 
-  /* solves on the host, where the matrix is on a GPU; and back */
+  /* solves on the host while the matrix is on a GPU, and back */
   PetscCall(MatBindToCPU(F, PETSC_TRUE));
   PetscCall(CheckBound(F, A));
   PetscCall(CheckSolves(F, R, A));

@@ -7,8 +7,8 @@ static char help[] =
 #include "common.h"
 #include <sptrsvgpu.h>
 
-/* Blocks have a heavy diagonal; row r of one is like any other but for its values. */
-static PetscErrorCode Fill(Mat A, Problem problem, PetscInt n, PetscInt block, PetscReal s)
+/* Blocks have a dominant diagonal; rows of a block differ in their values only. */
+static PetscErrorCode FillMatrix(Mat A, Problem problem, PetscInt n, PetscInt block, PetscReal s)
 {
   PetscInt     start, end, count, *cols;
   PetscScalar *values;
@@ -32,7 +32,7 @@ static PetscErrorCode Fill(Mat A, Problem problem, PetscInt n, PetscInt block, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Events(const char name[], PetscInt *count)
+static PetscErrorCode ReadEvents(const char name[], PetscInt *count)
 {
   PetscLogEvent      event;
   PetscEventPerfInfo info;
@@ -44,7 +44,7 @@ static PetscErrorCode Events(const char name[], PetscInt *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Was there an analysis, or a solve with a plan? */
+/* Sets whether there was an analysis, or a solve with a plan. */
 static PetscErrorCode CheckPlans(const char when[], PetscBool expected)
 {
   static const char *const names[] = {"SpTRSVAnalysis", "SpTRSVSolveL", "SpTRSVSolveU"};
@@ -53,7 +53,7 @@ static PetscErrorCode CheckPlans(const char when[], PetscBool expected)
   for (int e = 0; e < 3; e++) {
     PetscInt count;
 
-    PetscCall(Events(names[e], &count));
+    PetscCall(ReadEvents(names[e], &count));
     if ((count > 0) != expected)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " times %s\n", when, count, names[e]));
   }
@@ -74,7 +74,8 @@ static PetscErrorCode CheckAlgorithms(PC pc, const char should[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bit for bit; or, of complex numbers by a plan, whose quotients have other roundings than PETSc's, but for these */
+/* Expects the same bits; for complex numbers by a plan, whose quotients are rounded differently from PETSc's, the same
+   up to rounding */
 static PetscErrorCode CheckSame(const char when[], const char what[], Vec x, Vec y, PetscBool rounded)
 {
   PetscBool same;
@@ -89,7 +90,7 @@ static PetscErrorCode CheckSame(const char when[], const char what[], Vec x, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An apply, that of the transpose, and a solve with all of its residuals */
+/* Compares an apply, its transpose, and a solve with all residuals */
 static PetscErrorCode Compare(const char when[], KSP ksp[], PetscBool plans)
 {
   Mat              A;
@@ -113,7 +114,7 @@ static PetscErrorCode Compare(const char when[], KSP ksp[], PetscBool plans)
   for (int k = 0; k < 2; k++) PetscCall(PCApplyTranspose(pc[k], b, x[k]));
   if (!plans)
     PetscCall(CheckSame(when, "PCApplyTranspose", x[0], x[1],
-                        rounded)); /* theirs add up columns of the transpose, plans rows */
+                        rounded)); /* PETSc adds up columns of the transpose, plans add up rows */
   for (int k = 0; k < 2; k++) {
     PetscCall(VecSet(x[k], 0));
     PetscCall(KSPSolve(ksp[k], b, x[k]));
@@ -129,7 +130,7 @@ static PetscErrorCode Compare(const char when[], KSP ksp[], PetscBool plans)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The halves of a solve have plans of their own, which take new values as well */
+/* The halves of a solve have their own plans, which take new values as well */
 static PetscErrorCode CheckHalves(const char when[], PC pc)
 {
   Mat A, F;
@@ -177,7 +178,7 @@ int main(int argc, char **args)
   PetscCall(MatSetSizes(A, block * local, block * local, block * n, block * n));
   PetscCall(MatSetType(A, MATAIJ));
   PetscCall(MatSetUp(A));
-  PetscCall(Fill(A, problem, block * n, block, 0));
+  PetscCall(FillMatrix(A, problem, block * n, block, 0));
   if (problem == PROBLEM_POISSON && block == 1) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   for (int k = 0; k < 2; k++) {
     char options[1024] = "";
@@ -189,10 +190,10 @@ int main(int argc, char **args)
     PetscCall(KSPSetTolerances(ksp[k], KSP_TOLERANCE(1e-8), PETSC_CURRENT, PETSC_CURRENT, 100));
     PetscCall(KSPSetResidualHistory(ksp[k], NULL, PETSC_DECIDE, PETSC_TRUE));
     PetscCall(KSPSetFromOptions(ksp[k]));
-    PetscCall(KSPSetUp(ksp[k])); /* while its options are there */
+    PetscCall(KSPSetUp(ksp[k])); /* while its options exist */
   }
   PetscCall(Compare("first", ksp, plans));
-  PetscCall(Fill(A, problem, block * n, block, 0.5));
+  PetscCall(FillMatrix(A, problem, block * n, block, 0.5));
   PetscCall(Compare("new values", ksp, plans));
   PetscCall(CheckPlans("solves", plans));
   PetscCall(KSPGetPC(ksp[0], &pc));
@@ -200,7 +201,7 @@ int main(int argc, char **args)
   PetscCall(CheckHalves("halves", pc));
   PetscCall(CheckPlans("halves", PETSC_TRUE));
   PetscCall(CheckAlgorithms(pc, plans ? "serial" : "petsc"));
-  PetscCall(Fill(A, problem, block * n, block, 1));
+  PetscCall(FillMatrix(A, problem, block * n, block, 1));
   PetscCall(Compare("newer values", ksp, plans));
   PetscCall(CheckHalves("halves with new values", pc));
   for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));

@@ -3,7 +3,7 @@ static char help[] = "The calls of sptrsvgpu.h, in a program that links the libr
 #include "common.h"
 #include <sptrsvgpu.h>
 
-/* Says so unless a call fails with this error */
+/* Prints unless the call fails with this error */
 #define CheckFails(code, ...) \
   do { \
     PetscErrorCode error_; \
@@ -37,7 +37,7 @@ static PetscErrorCode CheckFactorType(const char what[], PC pc, MatFactorType se
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FactorTypes(void)
+static PetscErrorCode CheckFactorTypes(void)
 {
   Mat           A, S, F;
   PC            pc;
@@ -79,7 +79,7 @@ static PetscErrorCode FactorTypes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Algorithms(const char name[])
+static PetscErrorCode CheckAlgorithms(const char name[])
 {
   Mat                A, B, F;
   PC                 pc;
@@ -132,7 +132,7 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(CheckString("L, in use", lower, name));
   if (!strcmp(upper, "auto")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "U, in use: auto\n"));
 
-  /* another pattern makes another factor, of the same wishes */
+  /* another pattern makes another factor with the same settings */
   PetscCall(PCSetOperators(pc, B, B));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
@@ -149,7 +149,7 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, other levels", lower, name));
-  if (PetscDefined(HAVE_CUDA)) { /* a wish that shows even on the host: it cannot be met there */
+  if (PetscDefined(HAVE_CUDA)) { /* a setting that has an effect even on the host, which cannot fulfil it */
     PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));
     PetscCall(PCSetOperators(pc, B, B));
     CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
@@ -161,7 +161,7 @@ static PetscErrorCode Algorithms(const char name[])
 }
 
 /* Our ordering is that of our solver type. */
-static PetscErrorCode OwnOrdering(void)
+static PetscErrorCode CheckOwnOrdering(void)
 {
   Mat A;
   PC  pc;
@@ -182,7 +182,7 @@ static PetscErrorCode OwnOrdering(void)
 }
 
 /* Three rows, and an entry of row 2 besides the diagonal */
-static PetscErrorCode Fill(Mat A, PetscInt column)
+static PetscErrorCode FillMatrix(Mat A, PetscInt column)
 {
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < 3; i++) PetscCall(MatSetValue(A, i, i, 4, INSERT_VALUES));
@@ -193,7 +193,7 @@ static PetscErrorCode Fill(Mat A, PetscInt column)
 }
 
 /* A factor is for the pattern of its symbolic phase. */
-static PetscErrorCode Patterns(void)
+static PetscErrorCode CheckPatterns(void)
 {
   Mat           A, F;
   MatFactorInfo info;
@@ -203,15 +203,15 @@ static PetscErrorCode Patterns(void)
   PetscCall(MatSetSizes(A, 3, 3, 3, 3));
   PetscCall(MatSetFromOptions(A));
   PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
-  PetscCall(Fill(A, 0));
+  PetscCall(FillMatrix(A, 0));
   PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
   PetscCall(MatFactorInfoInitialize(&info));
   info.fill = 1;
   PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
-  PetscCall(Fill(A, 0));
+  PetscCall(FillMatrix(A, 0));
   PetscCall(MatLUFactorNumeric(F, A, &info));
   PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
-  PetscCall(Fill(A, 1));
+  PetscCall(FillMatrix(A, 1));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatSetValue(A, 1, 0, 1, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -224,7 +224,7 @@ static PetscErrorCode Patterns(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Applies a PC that has been set up for what A was, and one that has not. */
+/* Applies a PC that was set up for the old A, and a new one. */
 static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
 {
   PC  anew;
@@ -248,8 +248,8 @@ static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What PETSc does for matrices of other types is not asked of those of a GPU. */
-static PetscErrorCode OnHost(Problem problem, Mat *A)
+/* PETSc's behavior for matrices of other types is not required of those on a GPU. */
+static PetscErrorCode MakeHostMatrix(Problem problem, Mat *A)
 {
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_SELF, problem, 100, A));
@@ -257,9 +257,9 @@ static PetscErrorCode OnHost(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What needs a matrix of type aij, or a factorization that PETSc has not for a type, fails and leaves nothing behind.
- */
-static PetscErrorCode Types(void)
+/* Requests that need a matrix of type aij, or a factorization that PETSc lacks for a type, fail and leave no memory
+   behind. */
+static PetscErrorCode CheckTypes(void)
 {
   static const MatType types[]   = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
   static const MatType devices[] = {"seqaijkokkos", "seqaijhipsparse", "seqaijviennacl", "seqdensecuda"};
@@ -267,15 +267,15 @@ static PetscErrorCode Types(void)
   PC                   pc;
 
   PetscFunctionBeginUser;
-  for (int t = 0; t < 4; t++) { /* by name: this PETSc need not have them */
-    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+  for (int t = 0; t < 4; t++) { /* by name, because this PETSc may lack them */
+    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, devices[t]));
     CheckFails(PETSC_ERR_SUP, MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSEQAIJ));
     PetscCall(MatDestroy(&A));
   }
   for (int t = 0; t < 3; t++) {
-    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
     PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));
     PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
     PetscCall(PCSetType(pc, PCSPTRSVGPU));
@@ -299,16 +299,16 @@ static PetscErrorCode Types(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go
- * after what they cannot factor. */
-static PetscErrorCode Replaced(void)
+/* Another matrix replaces the old one, which PETSc may take for the same pattern; and PCs after matrices that they
+   cannot factor */
+static PetscErrorCode CheckReplaced(void)
 {
   Mat A, B;
   PC  pc;
 
   PetscFunctionBeginUser;
   for (int type = 0; type < 3; type++) { /* PETSc's own solver type; other types of matrices */
-    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
     PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
     PetscCall(PCSetType(pc, PCSPTRSVGPU));
     if (!type) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
@@ -328,8 +328,8 @@ static PetscErrorCode Replaced(void)
     PetscCall(MatDestroy(&A));
   }
 
-  PetscCall(OnHost(PROBLEM_RANDOM, &A));
-  PetscCall(OnHost(PROBLEM_CONVECTION, &B));
+  PetscCall(MakeHostMatrix(PROBLEM_RANDOM, &A));
+  PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &B));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCSetOperators(pc, A, A));
@@ -346,19 +346,19 @@ static PetscErrorCode Replaced(void)
 
 int main(int argc, char **args)
 {
-  char name[64] = "serial"; /* an algorithm that runs where the matrix is */
+  char name[64] = "serial"; /* an algorithm for the memory of the matrix */
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(SpTRSVGPURegister());
   PetscCall(SpTRSVGPURegister());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-algorithm", name, sizeof(name), NULL));
-  PetscCall(FactorTypes());
-  PetscCall(Algorithms(name));
-  PetscCall(OwnOrdering());
-  PetscCall(Patterns());
-  PetscCall(Replaced());
-  PetscCall(Types());
+  PetscCall(CheckFactorTypes());
+  PetscCall(CheckAlgorithms(name));
+  PetscCall(CheckOwnOrdering());
+  PetscCall(CheckPatterns());
+  PetscCall(CheckReplaced());
+  PetscCall(CheckTypes());
   PetscCall(PetscFinalize());
   return 0;
 }

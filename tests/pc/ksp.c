@@ -4,8 +4,8 @@ static char help[] =
   -reference <options> : the second set\n\n";
 
 /*
-   Silent where both agree. The residual histories may differ by 1e-6 of the residual, or of what rounding leaves of the
-   first one, as sums in another order make them.
+   Prints nothing if both agree. Residual histories may differ by 1e-6 of the residual, or by the rounding of the
+   first one, because sums have another order.
 */
 #include "common.h"
 
@@ -15,7 +15,7 @@ typedef struct {
   PetscReal         *history;
 } Result;
 
-/* -pc_factor_mat_solve_on_host is heeded */
+/* -pc_factor_mat_solve_on_host is respected */
 static PetscErrorCode CheckPlace(KSP ksp)
 {
   PetscBool on_host = PETSC_FALSE, ours, bound;
@@ -44,7 +44,7 @@ static PetscErrorCode Solve(Mat A, const char option[], Vec b, Vec x, Result *r)
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  /* without an absolute tolerance the reason is the same for a residual of 0 and one of a rounding */
+  /* without an absolute tolerance the reason is the same for a residual of 0 and one at the level of rounding */
   PetscCall(KSPSetTolerances(ksp, KSP_TOLERANCE(1e-8), 0, PETSC_CURRENT, 200));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetResidualHistory(ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
@@ -165,7 +165,7 @@ int main(int argc, char **args)
          args: -mat_type aij -problem {{convection poisson}} -ksp_type gmres
          args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu -pc_sptrsvgpu_ordering auto"
       test:
-         # what PETSc is told to do wins
+         # -pc_factor_mat_ordering_type takes precedence
          suffix: own_ordering_given
          args: -problem convection
          args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto multicolor}} \

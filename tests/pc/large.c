@@ -7,7 +7,7 @@ static char help[] =
 static PetscErrorCode (*getinfo)(Mat, MatInfoType, MatInfo *);
 static char message[1024];
 
-/* A matrix that has more nonzeros than it stores */
+/* A matrix that reports more nonzeros than it stores */
 static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
 {
   PetscFunctionBeginUser;

@@ -3,16 +3,16 @@ static char help[] =
   -f <file> : the matrix\n\n";
 
 /*
-   Twice: with seeded dominant values in the pattern with a full diagonal, and, where the diagonal is complete, with the
-   file's own values. Prints one line; exits with 1 where something differs.
+   Each matrix twice: its pattern with a full diagonal and seeded dominant values, and the file's own values if the
+   diagonal is complete. Prints one line; exits with 1 if something differs.
 */
 #include "common.h"
 #include "mtx.h"
 
 static PetscBool failed = PETSC_FALSE;
-static PetscBool loose  = PETSC_FALSE; /* rounding decides about the factor */
+static PetscBool loose  = PETSC_FALSE; /* rounding determines the factor */
 
-/* For what must be equal */
+/* For numbers that must be equal */
 static PetscErrorCode Different(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 static PetscErrorCode Different(const char format[], ...)
 {
@@ -28,7 +28,7 @@ static PetscErrorCode Different(const char format[], ...)
 }
 
 /* A solver with ILU(0), and its factor */
-static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFactorError *error)
+static PetscErrorCode MakeFactor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFactorError *error)
 {
   PC pc;
 
@@ -46,9 +46,9 @@ static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By how much does PETSc's own solve change where only the last digits of A do? What a factor of other roundings may
- * differ by. */
-static PetscErrorCode Rounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscReal *difference)
+/* The change of PETSc's own solve after a change of A's last digits: a factor with other roundings may differ by this
+ */
+static PetscErrorCode MeasureRounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscReal *difference)
 {
   Mat            plain, R;
   KSP            ksp;
@@ -63,7 +63,7 @@ static PetscErrorCode Rounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscR
   PetscCall(MatSeqAIJGetArray(plain, &a));
   for (PetscInt k = 0; k < (PetscInt)info.nz_used; k++) a[k] *= 1 + (k % 5 - 2) * PETSC_MACHINE_EPSILON;
   PetscCall(MatSeqAIJRestoreArray(plain, &a));
-  PetscCall(Factor(plain, "petsc", &ksp, &R, &error));
+  PetscCall(MakeFactor(plain, "petsc", &ksp, &R, &error));
   *difference = PETSC_INFINITY;
   if (!error) {
     PetscCall(VecDuplicate(y, &x));
@@ -78,7 +78,7 @@ static PetscErrorCode Rounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Equal to 1e-10, or neither finite, or within what rounding does to it */
+/* Expects equality to 1e-10, or up to the effect of rounding, or that neither is finite */
 static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed, Vec b, Vec x, Vec y)
 {
   PetscReal norm, difference, own, rounding;
@@ -93,7 +93,7 @@ static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_INFINITY, &difference));
   if (difference <= TOLERANCE(1e-10) * norm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Rounding(A, transposed, b, y, &rounding));
+  PetscCall(MeasureRounding(A, transposed, b, y, &rounding));
   if (difference <= 20 * rounding || rounding > 1e-3 * norm) {
     loose = PETSC_TRUE;
     PetscCall(
@@ -103,7 +103,7 @@ static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed
 }
 
 /* Do two solves have the same residuals, to 1e-6, from first to last? */
-static PetscErrorCode SameHistory(KSP one, KSP other, PetscBool *same)
+static PetscErrorCode HasSameHistory(KSP one, KSP other, PetscBool *same)
 {
   const PetscReal *h[2];
   PetscInt         n[2];
@@ -117,9 +117,9 @@ static PetscErrorCode SameHistory(KSP one, KSP other, PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does PETSc's own history change where only the last digits of b do? Then rounding decides, and ours need not be the
- * same. */
-static PetscErrorCode Sensitive(KSP petscs, Vec b, Vec x, PetscBool *sensitive)
+/* Does PETSc's own history change after a change of b's last digits? Then rounding determines it, and ours may differ.
+ */
+static PetscErrorCode IsSensitive(KSP petscs, Vec b, Vec x, PetscBool *sensitive)
 {
   KSP          again;
   PC           pc;
@@ -147,7 +147,7 @@ static PetscErrorCode Sensitive(KSP petscs, Vec b, Vec x, PetscBool *sensitive)
   for (PetscInt i = 0; i < n; i++) a[i] *= 1 + (i % 3 - 1) * 4 * PETSC_MACHINE_EPSILON;
   PetscCall(VecRestoreArray(near, &a));
   PetscCall(KSPSolve(again, near, x));
-  PetscCall(SameHistory(again, petscs, &same));
+  PetscCall(HasSameHistory(again, petscs, &same));
   *sensitive = (PetscBool)!same;
   PetscCall(VecDestroy(&near));
   PetscCall(KSPDestroy(&again));
@@ -166,8 +166,8 @@ static PetscErrorCode Compare(Mat A)
 
   PetscFunctionBeginUser;
   loose = PETSC_FALSE;
-  PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
-  PetscCall(Factor(A, "petsc", &ksp[1], &R, &petscs));
+  PetscCall(MakeFactor(A, "sptrsvgpu", &ksp[0], &F, &ours));
+  PetscCall(MakeFactor(A, "petsc", &ksp[1], &R, &petscs));
   if (ours != petscs) PetscCall(Different("factor error %d, should be %d", (int)ours, (int)petscs));
   else if (ours) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " factor error %d in both", (int)ours));
   else {
@@ -186,9 +186,9 @@ static PetscErrorCode Compare(Mat A)
       PetscCall(KSPGetIterationNumber(ksp[i], &iterations[i]));
       PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
     }
-    PetscCall(SameHistory(ksp[0], ksp[1], &same));
+    PetscCall(HasSameHistory(ksp[0], ksp[1], &same));
     if (!same && loose) sensitive = PETSC_TRUE;
-    else if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
+    else if (!same) PetscCall(IsSensitive(ksp[1], b, x, &sensitive));
     if (sensitive)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " and %" PetscInt_FMT " iterations, by rounding",
                             iterations[0], iterations[1]));
@@ -207,7 +207,7 @@ static PetscErrorCode Compare(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Load(const char file[], MtxValues values, Mat *A, MtxReport *r)
+static PetscErrorCode LoadMatrix(const char file[], MtxValues values, Mat *A, MtxReport *r)
 {
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
@@ -230,7 +230,7 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), NULL));
   name = strrchr(file, '/');
 
-  PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
+  PetscCall(LoadMatrix(file, MTX_VALUES_DOMINANT, &A, &r));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f entries; dominant:", name ? name + 1 : file,
                         r.rows, info.nz_used));
@@ -241,7 +241,7 @@ int main(int argc, char **args)
   if (r.field[0] == 'p') PetscCall(PetscPrintf(PETSC_COMM_WORLD, " none"));
   else if (r.missing) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " diagonal incomplete"));
   else {
-    PetscCall(Load(file, MTX_VALUES_FILE, &A, &r));
+    PetscCall(LoadMatrix(file, MTX_VALUES_FILE, &A, &r));
     PetscCall(Compare(A));
     PetscCall(MatDestroy(&A));
   }

@@ -8,7 +8,7 @@ static PetscInt few = PetscDefined(USE_REAL_SINGLE) ? 10
                     : PetscDefined(USE_COMPLEX)     ? 20
                                                     : 100; /* iterations, too few to converge */
 
-/* New values, a solve, and the order that it was done in */
+/* Sets new values, solves, and prints the order of the solve */
 static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscReal s, PetscInt most,
                             PetscBool converges, SpTRSVGPUOrdering expected)
 {
@@ -38,8 +38,8 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What values have shown is forgotten. */
-static PetscErrorCode Anew(KSP ksp, Mat A)
+/* Information from earlier values is discarded. */
+static PetscErrorCode SolveAnew(KSP ksp, Mat A)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPReset(ksp));
@@ -47,8 +47,9 @@ static PetscErrorCode Anew(KSP ksp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Set-ups alone: pivots that are not positive in multicolor, though the diagonal is, and a negative diagonal */
-static PetscErrorCode Pivots(KSP ksp, SpTRSVGPUOrdering chosen)
+/* Only set-ups: pivots that are not positive in the multicolor order although the diagonal is, and a negative diagonal
+ */
+static PetscErrorCode CheckPivots(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC                pc;
   Mat               A, F;
@@ -61,7 +62,7 @@ static PetscErrorCode Pivots(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetPC(ksp, &pc));
   for (int indefinite = 0; indefinite < 2; indefinite++) {
-    PetscCall(Anew(ksp, A));
+    PetscCall(SolveAnew(ksp, A));
     PetscCall(ProblemFill(A, PROBLEM_POISSON, 1));
     PetscCall(MatCreateVecs(A, NULL, &diagonal));
     PetscCall(MatGetDiagonal(A, diagonal));
@@ -83,8 +84,8 @@ static PetscErrorCode Pivots(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values that are no longer symmetric, though the pattern is; ICC looks at one triangle alone */
-static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
+/* Values that are no longer symmetric in a symmetric pattern; ICC reads one triangle only */
+static PetscErrorCode CheckUnsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC                pc;
   Mat               F;
@@ -105,13 +106,13 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscCall(MatGetFactorType(F, &now));
   if (now != type)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s instead of %s\n", MatFactorTypes[now],
-                          MatFactorTypes[type])); /* ICC's was not known to be SPD any more */
+                          MatFactorTypes[type])); /* ICC's matrix was no longer known to be SPD */
   PetscCall(Solve("symmetric again", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If the values of one rank are no longer symmetric, all ranks change the order; ICC looks at one triangle alone. */
-static PetscErrorCode UnsymmetricOnOne(KSP ksp, SpTRSVGPUOrdering chosen)
+/* If the values of one rank are no longer symmetric, all ranks change the order; ICC reads one triangle only. */
+static PetscErrorCode CheckUnsymmetricOnOne(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC            pc;
   Mat           F;
@@ -131,8 +132,8 @@ static PetscErrorCode UnsymmetricOnOne(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factor that was multicolor is natural after a symbolic phase on the host. */
-static PetscErrorCode BoundToHost(KSP ksp, SpTRSVGPUOrdering chosen)
+/* After a symbolic phase on the host a multicolor factor has the natural order. */
+static PetscErrorCode CheckBoundToHost(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC                pc;
   Mat               A, F;
@@ -200,14 +201,14 @@ int main(int argc, char **args)
   PetscCall(Solve("asked for, fails", ksp, problem, 0, few, PETSC_FALSE, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(Solve("asked for, again", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_AUTO));
-  PetscCall(Anew(ksp, A));
+  PetscCall(SolveAnew(ksp, A));
   PetscCall(KSPSetType(ksp, KSPGMRES));
-  PetscCall(Unsymmetric(ksp, chosen));
-  PetscCall(Anew(ksp, A));
-  PetscCall(UnsymmetricOnOne(ksp, chosen));
-  PetscCall(Pivots(ksp, chosen));
-  PetscCall(Anew(ksp, A));
-  PetscCall(BoundToHost(ksp, chosen));
+  PetscCall(CheckUnsymmetric(ksp, chosen));
+  PetscCall(SolveAnew(ksp, A));
+  PetscCall(CheckUnsymmetricOnOne(ksp, chosen));
+  PetscCall(CheckPivots(ksp, chosen));
+  PetscCall(SolveAnew(ksp, A));
+  PetscCall(CheckBoundToHost(ksp, chosen));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

@@ -112,7 +112,7 @@ int main(int argc, char **args)
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "PCFactorGetMatrix: %s with %" PetscInt_FMT " rows\n", MatFactorTypes[type], m));
 
-  /* what the matrix is known to be may change; a factor in use stays what it is, also for those who look at it */
+  /* known properties of the matrix may change; a factor in use stays the same object */
   if (problem == PROBLEM_POISSON) {
     PetscCall(MatSetOption(A, MAT_SPD, PETSC_FALSE));
     PetscCall(PCFactorGetMatrix(pc, &G));
@@ -137,7 +137,7 @@ int main(int argc, char **args)
   if (F != G) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "same pattern: another factor\n"));
   PetscCall(Compare("same pattern", pc, reference));
 
-  /* reuse: the old factor, whatever the matrix is */
+  /* reuse: the old factor, with any matrix */
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(FillVec(b, 4));

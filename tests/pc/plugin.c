@@ -8,8 +8,8 @@ static char help[] =
 #include <dlfcn.h>
 #include <unistd.h>
 
-/* In the program that is started: tells whether the type of PC is there. */
-static int Child(int argc, char **args)
+/* In the child program: prints whether the type of PC exists. */
+static int RunChild(int argc, char **args)
 {
   char        file[PETSC_MAX_PATH_LEN] = "";
   PetscBool   before                   = PETSC_FALSE;
@@ -48,10 +48,10 @@ static int Child(int argc, char **args)
   return 0;
 }
 
-/* Starts the program without the environment of the one that runs, as MPI may take it for a part of that; prints what
-   it prints, but for the folder and for what is in brackets, which is where PETSc is. */
-static void Start(const char what[], const char self[], const char environment[], const char folder[],
-                  const char options[])
+/* Starts the program without the parent's environment, because MPI may take the child for a part of the parent; prints
+   its output without the folder and without text in brackets, which has the path of PETSc. */
+static void StartProgram(const char what[], const char self[], const char environment[], const char folder[],
+                         const char options[])
 {
   char        command[4 * PETSC_MAX_PATH_LEN], line[2 * PETSC_MAX_PATH_LEN];
   const char *path = getenv("LD_LIBRARY_PATH");
@@ -79,7 +79,7 @@ int main(int argc, char **args)
   const char              *library  = getenv("SPTRSV_LIB");
   char                     folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[2 * PETSC_MAX_PATH_LEN];
 
-  if (argc > 1 && !strcmp(args[1], "-child")) return Child(argc, args);
+  if (argc > 1 && !strcmp(args[1], "-child")) return RunChild(argc, args);
   if (!library || !mkdtemp(folder)) {
     (void)printf("%sno SPTRSV_LIB, or no folder\n", help);
     return 1;
@@ -88,18 +88,18 @@ int main(int argc, char **args)
     (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
     if (symlink(library, path)) return 1;
     (void)snprintf(text, sizeof(text), "-dll_append %s", path);
-    Start(names[i], args[0], "", folder, text);
+    StartProgram(names[i], args[0], "", folder, text);
   }
   (void)snprintf(text, sizeof(text), "-dll_append %s/libother", folder);
-  Start("without .so", args[0], "", folder, text);
+  StartProgram("without .so", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-dll_prepend %s/libother.so", folder);
-  Start("before others", args[0], "", folder, text);
+  StartProgram("before others", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-own %s/libother.so", folder);
-  Start("opened by the program", args[0], "", folder, text);
+  StartProgram("opened by the program", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-before -own %s/libother.so", folder);
-  Start("too early", args[0], "", folder, text);
+  StartProgram("too early", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "LD_PRELOAD=%s/libother.so", folder);
-  Start("linked", args[0], text, folder, "");
+  StartProgram("linked", args[0], text, folder, "");
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); i++) {
     (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
     (void)unlink(path);

@@ -9,7 +9,7 @@ static char help[] = "The reader of Matrix Market files: what it reports, the ma
 typedef struct {
   int            files; /* that are open */
   PetscLogDouble petsc; /* bytes that PETSc has allocated */
-  size_t         heap;  /* bytes that anybody has, with what malloc() keeps for later */
+  size_t         heap;  /* bytes of all allocations, with those that malloc() keeps */
 } Held;
 
 static PetscErrorCode GetHeld(Held *held)
@@ -25,7 +25,7 @@ static PetscErrorCode GetHeld(Held *held)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fail(const char file[], MtxValues values)
+static PetscErrorCode LoadAndFail(const char file[], MtxValues values)
 {
   PetscErrorCode error;
   MtxReport      report;
@@ -42,14 +42,14 @@ static PetscErrorCode Fail(const char file[], MtxValues values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Failures(const char file[], MtxValues values)
+static PetscErrorCode CheckFailures(const char file[], MtxValues values)
 {
   Held early, late;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < 10; i++) PetscCall(Fail(file, values)); /* the first ones fill caches */
+  for (int i = 0; i < 10; i++) PetscCall(LoadAndFail(file, values)); /* the first ones fill caches */
   PetscCall(GetHeld(&early));
-  for (int i = 0; i < 10; i++) PetscCall(Fail(file, values));
+  for (int i = 0; i < 10; i++) PetscCall(LoadAndFail(file, values));
   PetscCall(GetHeld(&late));
   PetscCheck(late.files == early.files, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ten failures left %d files open",
              late.files - early.files);
@@ -75,7 +75,7 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dominant", &dominant, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-failures", &failures, NULL));
   if (failures) {
-    PetscCall(Failures(file, dominant ? MTX_VALUES_DOMINANT : MTX_VALUES_FILE));
+    PetscCall(CheckFailures(file, dominant ? MTX_VALUES_DOMINANT : MTX_VALUES_FILE));
     PetscCall(PetscFinalize());
     return 0;
   }

@@ -1,4 +1,4 @@
-/* reader.c: what depends on the scalars and indices of the PETSc */
+/* Tests of reader.c that depend on the scalars and indices of the PETSc */
 #include "reader.c"
 
 /*TEST

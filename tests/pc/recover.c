@@ -3,7 +3,7 @@ static char help[] = "A program that goes on after an error: a factor whose symb
 
 #include "common.h"
 
-/* Tridiagonal, with an entry in the corner or not; without the diagonal of a row, or -1 */
+/* Tridiagonal, with an entry in the corner or not; without the diagonal of a row, -1: with all */
 static PetscErrorCode Create(PetscInt n, PetscBool corner, PetscInt missing, PetscScalar diagonal, Mat *A)
 {
   PetscFunctionBeginUser;
@@ -62,25 +62,25 @@ static PetscErrorCode CheckSolve(Mat F, Mat A, Vec b, Vec x, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
+static PetscErrorCode CheckFails(PetscErrorCode ierr, const char what[])
 {
   PetscFunctionBeginUser;
   if (!ierr) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: no error\n", what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error that comes back, instead of one that ends the program. PETSc's stack of functions is not put right where it
- * keeps one. */
+/* An error that returns instead of ending the program. PETSc's stack of functions is not corrected if there is * one.
+ */
 #define CheckFails(...) \
   do { \
     PetscErrorCode check_fails_; \
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
     check_fails_ = __VA_ARGS__; \
     PetscCall(PetscPopErrorHandler()); \
-    PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
+    PetscCall(CheckFails(check_fails_, #__VA_ARGS__)); \
   } while (0)
 
-/* New values in the same pattern: some with which the factorization succeeds, or a zero pivot in the first row */
+/* New values in the same pattern: values that can be factored, or a zero pivot in the first row */
 static PetscErrorCode SetDiagonal(Mat A, PetscScalar first)
 {
   PetscFunctionBeginUser;
@@ -102,7 +102,7 @@ static PetscErrorCode CheckReason(KSP ksp, Vec b, Vec x, PetscBool converges, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A KSP gets over numeric phases that fail, whether they end in an error or in a reason. */
+/* A KSP continues after numeric phases that fail with an error or with a reason. */
 static PetscErrorCode CheckKSP(MatFactorType type, Vec b, Vec x)
 {
   KSP ksp;
@@ -164,7 +164,7 @@ int main(int argc, char **args)
   PetscCall(Numeric(F, A, type));
   PetscCall(CheckSolve(F, A, b, x, "the first factor"));
 
-  /* values of another pattern; a factor that failed flags what it is asked for */
+  /* values of another pattern; a failed factor reports itself */
   CheckFails(Numeric(F, corner, type));
   CheckFails(MatForwardSolve(F, b, x));
   CheckFails(MatBackwardSolve(F, b, x));
@@ -180,7 +180,7 @@ int main(int argc, char **args)
   PetscCall(Numeric(F, A, type));
   PetscCall(CheckSolve(F, A, b, x, "after values of another pattern"));
 
-  /* the factor that there was is gone */
+  /* the old factor does not exist any more */
   CheckFails(Symbolic(F, missing, order, type));
   CheckFails(MatSolve(F, b, x));
   CheckFails(MatSolveTranspose(F, b, x));
@@ -191,7 +191,7 @@ int main(int argc, char **args)
   PetscCall(Numeric(F, A, type));
   PetscCall(CheckSolve(F, A, b, x, "after a matrix without a diagonal entry"));
 
-  /* a negative pivot has no square root, however often it is asked for */
+  /* a negative pivot has no square root, at every attempt */
   if (type == MAT_FACTOR_ICC) {
     PetscCall(SetDiagonal(A, -4));
     PetscCall(Numeric(F, A, type));

@@ -10,8 +10,8 @@ static char help[] =
 #include "common.h"
 
 /* The entries of a problem's matrix, row by row */
-static PetscErrorCode Entries(Problem problem, PetscInt n, PetscReal s, PetscCount *count, PetscInt **rows,
-                              PetscInt **cols, PetscScalar **values)
+static PetscErrorCode SetEntries(Problem problem, PetscInt n, PetscReal s, PetscCount *count, PetscInt **rows,
+                                 PetscInt **cols, PetscScalar **values)
 {
   PetscInt     entries, *c;
   PetscScalar *v;
@@ -37,8 +37,8 @@ static PetscErrorCode Entries(Problem problem, PetscInt n, PetscReal s, PetscCou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both matrices get the problem's values, and its pattern first where that is new */
-static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, PetscBool pattern)
+/* Sets the problem's values in both matrices, after its pattern if that is new */
+static PetscErrorCode FillMatrix(Mat A[], Problem problem, PetscInt n, PetscReal s, PetscBool pattern)
 {
   PetscCount   count;
   PetscInt    *rows, *cols;
@@ -46,7 +46,8 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
 
   PetscFunctionBeginUser;
   for (int m = 0; m < 2; m++) {
-    PetscCall(Entries(problem, n, s, &count, &rows, &cols, &values)); /* MatSetPreallocationCOO() changes the indices */
+    PetscCall(
+      SetEntries(problem, n, s, &count, &rows, &cols, &values)); /* MatSetPreallocationCOO() changes the indices */
     if (pattern) PetscCall(MatSetPreallocationCOO(A[m], count, rows, cols));
     PetscCall(MatSetValuesCOO(A[m], values, INSERT_VALUES));
     PetscCall(PetscFree3(rows, cols, values));
@@ -54,8 +55,8 @@ static PetscErrorCode Fill(Mat A[], Problem problem, PetscInt n, PetscReal s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another pattern in place, with as many entries: rows and columns move on by one */
-static PetscErrorCode Rotate(Mat A[], Problem problem, PetscInt n)
+/* Another pattern in place, with as many entries: rows and columns are shifted by one */
+static PetscErrorCode ShiftPattern(Mat A[], Problem problem, PetscInt n)
 {
   PetscCount   count;
   PetscInt    *rows, *cols;
@@ -63,7 +64,7 @@ static PetscErrorCode Rotate(Mat A[], Problem problem, PetscInt n)
 
   PetscFunctionBeginUser;
   for (int m = 0; m < 2; m++) {
-    PetscCall(Entries(problem, n, 0, &count, &rows, &cols, &values));
+    PetscCall(SetEntries(problem, n, 0, &count, &rows, &cols, &values));
     for (PetscCount k = 0; k < count; k++) {
       rows[k] = (rows[k] + 1) % n;
       cols[k] = (cols[k] + 1) % n;
@@ -75,8 +76,8 @@ static PetscErrorCode Rotate(Mat A[], Problem problem, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The object gets the contents of another one with another pattern and the same nonzero state */
-static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
+/* The object receives the contents of another one with another pattern and the same nonzero state */
+static PetscErrorCode ReplaceMatrix(Mat A[], Problem problem, PetscInt n)
 {
   Mat              B[] = {NULL, A[1]};
   MatType          type;
@@ -88,15 +89,15 @@ static PetscErrorCode Replace(Mat A[], Problem problem, PetscInt n)
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B[0]));
   PetscCall(MatSetSizes(B[0], n, n, n, n));
   PetscCall(MatSetType(B[0], type));
-  PetscCall(Fill(B, problem, n, 0, PETSC_TRUE));
-  B[0]->nonzerostate = state; /* what it counts to by itself differs on the host and on a device */
+  PetscCall(FillMatrix(B, problem, n, 0, PETSC_TRUE));
+  B[0]->nonzerostate = state; /* its default differs on the host and on a device */
   PetscCall(MatHeaderReplace(A[0], &B[0]));
   PetscCall(MatGetNonzeroState(A[0], &its));
   if (its != state) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nonzero state %d, not %d\n", (int)its, (int)state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Numerics(PetscInt *count)
+static PetscErrorCode RunNumericPhases(PetscInt *count)
 {
   PetscLogEvent      event;
   PetscEventPerfInfo info;
@@ -108,7 +109,7 @@ static PetscErrorCode Numerics(PetscInt *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets both up: with the same outcome, and the same solves */
+/* Sets both up: they must have the same outcome and the same solves */
 static PetscErrorCode Check(const char what[], PC pc[], Mat A[], PetscInt numerics)
 {
   PCFailedReason reason[2];
@@ -116,12 +117,12 @@ static PetscErrorCode Check(const char what[], PC pc[], Mat A[], PetscInt numeri
   Vec            b[2], x[2];
 
   PetscFunctionBeginUser;
-  PetscCall(Numerics(&before));
+  PetscCall(RunNumericPhases(&before));
   for (int m = 0; m < 2; m++) {
     PetscCall(PCSetUp(pc[m]));
     PetscCall(PCGetFailedReason(pc[m], &reason[m]));
   }
-  PetscCall(Numerics(&after)); /* PCILU keeps to a failure until the pattern is another */
+  PetscCall(RunNumericPhases(&after)); /* PCILU keeps a failure until the pattern changes */
   if (after - before != numerics && !reason[0])
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " numeric phases\n", what, after - before));
   if (reason[0] != reason[1])
@@ -147,7 +148,7 @@ static PetscErrorCode Check(const char what[], PC pc[], Mat A[], PetscInt numeri
 
 int main(int argc, char **args)
 {
-  Mat                A[2]; /* of the type that is asked for, and PETSc's on the host */
+  Mat                A[2]; /* of the requested type, and PETSc's on the host */
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
   PetscInt           n       = 400;
@@ -178,24 +179,24 @@ int main(int argc, char **args)
     if (!m) PetscCall(PCSetFromOptions(pc[m]));
     else if (multicolor) PetscCall(PCFactorSetMatOrderingType(pc[m], "multicolor"));
   }
-  PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
+  PetscCall(FillMatrix(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
   PetscCall(Check("first", pc, A, 1));
-  PetscCall(Rotate(A, problem, n));
+  PetscCall(ShiftPattern(A, problem, n));
   PetscCall(Check("another pattern with as many entries", pc, A, 1));
-  PetscCall(Replace(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n));
+  PetscCall(ReplaceMatrix(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n));
   PetscCall(Check("the contents of another matrix", pc, A, 1));
-  PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
+  PetscCall(FillMatrix(A, problem, n, 0, PETSC_TRUE));
   PetscCall(Check("the first pattern after that", pc, A, 1));
-  PetscCall(Fill(A, problem, n, 0.5, PETSC_FALSE));
+  PetscCall(FillMatrix(A, problem, n, 0.5, PETSC_FALSE));
   PetscCall(Check("new values", pc, A, 1));
   PetscCall(Check("the same values", pc, A, 0));
-  PetscCall(Fill(A, problem, n, 2, PETSC_FALSE));
+  PetscCall(FillMatrix(A, problem, n, 2, PETSC_FALSE));
   PetscCall(Check("newer values", pc, A, 1));
-  PetscCall(Fill(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n, 0, PETSC_TRUE));
+  PetscCall(FillMatrix(A, icc ? PROBLEM_DIAGONAL : PROBLEM_RANDOM, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
   PetscCall(Check("another pattern", pc, A, 1));
-  PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
+  PetscCall(FillMatrix(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
   PetscCall(Check("the first pattern", pc, A, 1));
   for (int m = 0; m < 2; m++) {

@@ -3,10 +3,10 @@ static char help[] = "Sets up and solves again and again in one process, by seve
   -rounds <n>            : 3 if not given\n\n";
 
 /*
-   A round creates a KSP of each type, sets all of them up before the first solve, and lets them take turns: two solves,
-   one with other values, one with the first values, and one after KSPReset() and KSPSetFromOptions(). Silent where each
-   solve converges, and takes as many iterations as the first type did with these values in the first round, or one more
-   or less. 200 iterations end a solve, so only a wait could last.
+   A round creates a KSP of each type, sets all up before the first solve, and alternates between them: two solves,
+   one with other values, one with the first values, and one after KSPReset() and KSPSetFromOptions(). It prints
+   nothing if each solve converges, with as many iterations as the first type took for these values in the first
+   round, or one more or less. A solve ends after 200 iterations, so only a wait could last.
 */
 #include "common.h"
 
@@ -42,7 +42,7 @@ static PetscErrorCode Create(Mat A, const char type[], KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Round(Mat A, char *types[], PetscInt count, PetscInt round, PetscInt expected[])
+static PetscErrorCode RunRound(Mat A, char *types[], PetscInt count, PetscInt round, PetscInt expected[])
 {
   KSP ksp[TYPES_MOST];
   Vec b, x;
@@ -81,7 +81,7 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", types, &count, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &rounds, NULL));
   PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 400, NULL, &A));
-  for (PetscInt round = 0; round < rounds; round++) PetscCall(Round(A, types, count, round, expected));
+  for (PetscInt round = 0; round < rounds; round++) PetscCall(RunRound(A, types, count, round, expected));
   for (PetscInt i = 0; i < count; i++) PetscCall(PetscFree(types[i]));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

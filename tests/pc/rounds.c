@@ -5,7 +5,7 @@ static char help[] = "PETSc initialized and finalised more than once in a progra
 #include "common.h"
 #include <sptrsvgpu.h>
 
-static PetscErrorCode Round(void)
+static PetscErrorCode RunRound(void)
 {
   char      library[PETSC_MAX_PATH_LEN];
   PetscBool late, linked;
@@ -41,7 +41,7 @@ int main(int argc, char **args)
   for (int i = 0; i < 3; i++) {
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &args, NULL, help));
-    PetscCall(Round());
+    PetscCall(RunRound());
     PetscCall(PetscFinalize());
   }
   PetscCallMPI(MPI_Finalize());

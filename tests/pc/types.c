@@ -58,7 +58,7 @@ static PetscErrorCode Compare(const char when[], const char what[], Vec x, Vec y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solves(const char when[], KSP ksp[])
+static PetscErrorCode CheckSolves(const char when[], KSP ksp[])
 {
   Mat                A;
   PC                 pc[2];
@@ -117,17 +117,17 @@ int main(int argc, char **args)
     PetscCall(KSPSetOperators(ksp[k], A, A));
     PetscCall(KSPSetTolerances(ksp[k], KSP_TOLERANCE(1e-8), PETSC_CURRENT, PETSC_CURRENT, 100));
     PetscCall(KSPSetFromOptions(ksp[k]));
-    PetscCall(KSPSetUp(ksp[k])); /* while its options are there */
+    PetscCall(KSPSetUp(ksp[k])); /* while its options exist */
     PetscCall(KSPSetUpOnBlocks(ksp[k]));
   }
-  PetscCall(Solves("first", ksp));
+  PetscCall(CheckSolves("first", ksp));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-once", &once, NULL));
   if (!once) {
     PetscCall(Refill(A, type, problem));
-    PetscCall(Solves("new values", ksp));
+    PetscCall(CheckSolves("new values", ksp));
   }
 
-  /* the view works, too, and shows where the solves are */
+  /* the view works, too, and shows the memory of the solves */
   PetscCall(PetscViewerStringOpen(PETSC_COMM_WORLD, text, sizeof(text), &viewer));
   PetscCall(KSPView(ksp[0], viewer));
   PetscCall(PetscViewerDestroy(&viewer));

@@ -2,7 +2,7 @@ static char help[] = "The check of the PETSc that runs, given other answers than
 
 #include <petsc.h>
 
-/* What a PETSc answers to src/pc/version.c; its own sizes of PetscInt and PetscBool are those of what it writes. */
+/* The answers of a PETSc to src/pc/version.c; sizes of PetscInt and PetscBool are those that it writes. */
 static struct {
   int         major, minor, release, index;
   size_t      boolean, scalar;
@@ -66,7 +66,7 @@ static char message[512];
   #define OTHER_INDICES "64-bit indices"
 #endif
 
-/* Scalars: what PETSc answers, and their name in the message */
+/* Scalars: PETSc's answer, and their name in the message */
 static const struct {
   const char *type;
   size_t      bytes;
@@ -86,8 +86,8 @@ static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function,
   return code;
 }
 
-/* Is it accepted where nothing is wrong, else refused by one sentence with the version of sptrsvgpu, what it was built
- * for and what runs? */
+/* Expects acceptance if nothing is wrong; otherwise one sentence with the version of sptrsvgpu, the PETSc that it was
+   built for, and the one that runs */
 static PetscErrorCode Check(const char what[], const char runs[])
 {
   static const char sentence[] = "sptrsvgpu " SPTRSVGPU_VERSION " was built for PETSc ";

@@ -108,8 +108,8 @@ static PetscBool Failed(Kind kind)
 
 typedef struct {
   Kind        kind;
-  long        k;        /* what fails */
-  const char *where;    /* the call in which it has failed */
+  long        k;        /* the kind of call that fails */
+  const char *where;    /* the call that failed */
   PetscBool   alone, failed, broken;
   int         wrong;
 } Run;
@@ -139,7 +139,7 @@ static PetscErrorCode Complain(Run *run, const char what[], const char detail[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a call; where it fails, again. */
+/* Makes a call; if it fails, again. */
 #define Try(run, ...) \
   do { \
     PetscErrorCode try_; \
@@ -249,7 +249,7 @@ static PetscErrorCode ApplyOnHost(Objects *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VecNorm() would keep its lock where it fails. */
+/* VecNorm() would keep its lock after a failure. */
 static PetscErrorCode GetNorm(Vec x, PetscReal *norm)
 {
   const PetscScalar *a;

@@ -1,6 +1,6 @@
 /*
-   malloc() and its kin of src/kernels, by the linker's --wrap: they are counted, and one of them can be made to fail.
-   Only the executor calls aligned_alloc(), which does not fail.
+   malloc() and the like of src/kernels, by the linker's --wrap: they are counted, and one of them can be made to
+   fail. Only the executor calls aligned_alloc(), which does not fail.
 */
 #include <stddef.h>
 #include <stdatomic.h>

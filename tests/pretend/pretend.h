@@ -1,6 +1,6 @@
 /*
    pretend.h: included before each file that calls PETSc in the test build: the calls that need a GPU, by the names of
-   their stand-ins in petsc.c.
+   their stand-ins in petsc.c, vectors.c and matrices.c.
 */
 #ifndef PRETEND_H
 #define PRETEND_H

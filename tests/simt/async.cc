@@ -1,9 +1,7 @@
 /*
-   Copies into shared memory, mbarriers and clusters (async.h).
-
-   A copy is carried out no sooner than somebody has asked its mbarrier in vain, and then at some random later time;
-   copies of one barrier arrive in any order. A device without clusters (SimtSettings.old) has no bulk copies: 32 lanes
-   copy, and each arrives when its copies are done.
+   Copies into shared memory, mbarriers and clusters (async.h). A copy arrives at a random time after a thread has
+   first polled its mbarrier without success; copies of one barrier arrive in any order. A device without clusters
+   (SimtSettings.old) has no bulk copies: 32 lanes copy, and each arrives when its copies are done.
 */
 #include <cstring>
 #include "engine.h"
@@ -17,7 +15,7 @@ void begin_async()
   copies.clear();
 }
 
-/* Which block of the cluster holds an address of shared memory, and in which variable; NULL if none does. */
+/* The block of the cluster that has this address of shared memory, and the variable; NULL if none has. */
 static Block *owner(const void *p, Variable **variable)
 {
   for (Block *b : running->block->cluster)
@@ -45,7 +43,7 @@ static void end_phase(Mbarrier &m)
 {
   if (m.arrived < m.count || m.bytes) return;
   m.arrived = 0;
-  write((void *)m.address, ++m.phase, sizeof(TrsvMbarrier)); /* for those who watch it */
+  write((void *)m.address, ++m.phase, sizeof(TrsvMbarrier)); /* for threads that watch it */
 }
 
 void mbarrier_init(TrsvMbarrier *p, unsigned count)

@@ -1,9 +1,8 @@
 /*
-   async.h: copies into shared memory, the barriers there that count them (mbarriers), and clusters, as the executor
-   offers them to chunks.h. Included by simt.h.
-
-   A copy's data arrive no sooner than somebody has asked its barrier in vain: until then the destination holds junk.
-   Whoever reads early, or overwrites what is still read, gets wrong numbers in some schedule.
+   async.h: the executor's copies into shared memory, mbarriers, and clusters, for chunks.h. Included by simt.h.
+   Data of a copy arrive after a thread has polled its barrier without success at the earliest; until then the
+   destination has junk. A thread that reads too early, or overwrites data that is still read, gets wrong numbers
+   under some schedule.
 */
 #ifndef SIMT_ASYNC_H
 #define SIMT_ASYNC_H
@@ -13,13 +12,13 @@ typedef unsigned long long TrsvMbarrier; /* in shared memory, 8 bytes, as PTX ha
 namespace simt {
 
 void     mbarrier_init(TrsvMbarrier *, unsigned count);
-void     mbarrier_arrive(TrsvMbarrier *, unsigned bytes); /* and expects so many bytes in this phase; maybe a peer's */
+void     mbarrier_arrive(TrsvMbarrier *, unsigned bytes); /* expects so many bytes; may be a peer's */
 bool     mbarrier_test(TrsvMbarrier *, unsigned parity, Line);
 void     bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *);
 void     lane_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *, unsigned lane); /* as cp.async */
 unsigned copy_lanes();
 unsigned cluster_rank(), cluster_size();
-void    *cluster_peer(const void *, unsigned rank); /* where a variable of this block lies in the block of that rank */
+void    *cluster_peer(const void *, unsigned rank); /* the address of this block's variable in the block of that rank */
 void     push(void *, uint64_t bits, unsigned size);
 void     cluster_arrive();
 void     cluster_wait(const char *name, unsigned line);

@@ -1,6 +1,6 @@
 /*
-   chunks.h: shared memory by address, barriers in it, copies into it, and clusters: the other side of what threads.cuh
-   has under nvcc. An address is an offset into the block's dynamic shared memory. Included by simt.h.
+   chunks.h: shared memory by address, its barriers and copies, and clusters: the executor's version of the nvcc part
+   of threads.cuh. An address is an offset into the block's dynamic shared memory. Included by simt.h.
 */
 #ifndef SIMT_CHUNKS_H
 #define SIMT_CHUNKS_H

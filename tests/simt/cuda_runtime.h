@@ -1,6 +1,6 @@
 /*
-   cuda_runtime.h: what memory.cu, stream.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of
-   contexts, over the executor: runtime.cc and turns.cc.
+   cuda_runtime.h: the CUDA runtime functions, and those of contexts, that memory.cu, stream.cu and interleave.cu of
+   src/kernels/device use, over the executor: runtime.cc, events.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -47,7 +47,8 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The bytes of a piece of scratch that shares a block, at most. 0: none does, and the bounds of each are checked. */
+/* The most bytes of a piece of scratch memory that shares a block. 0: no piece does, and the bounds of each are
+   checked. */
 extern size_t SimtPieceBytes;
 #define PIECE_BYTES SimtPieceBytes
 

@@ -1,6 +1,6 @@
 /*
-   Copies, clocks and launches of device.h over memcpy, for the executor; memory: runtime.cc. Device memory is told from
-   host memory where copies are made. Any call that may fail can be made to.
+   Copies, clocks and launches of device.h over memcpy, for the executor; memory is in runtime.cc. Copies check that
+   an address is device memory. Any call that may fail can be made to fail.
 */
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,7 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
     return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
   (void)simt::finish();
   if (bytes) memcpy(device, host, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -46,7 +46,7 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream st
     return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
   (void)simt::finish();
   if (bytes) memcpy(to, from, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   copied += bytes;
   return TRSV_SUCCESS;
 }
@@ -57,7 +57,7 @@ TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
     return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
   (void)simt::finish();
   if (bytes) memset(device, 0, bytes);
-  simt::asked(TrsvDeviceStream(stream));
+  simt::mark_used(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -80,7 +80,7 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
                         (values && (!holds(values, bytes) || !holds(sorted_values, bytes))))))
     return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
   (void)simt::finish();
-  if (bits > 8) { /* CUB's sort asks for that much where one pass is not enough */
+  if (bits > 8) { /* CUB's sort needs this workspace if one pass is not enough */
     void *room;
 
     TrsvCall(TrsvScratchAlloc(bytes * (values ? 2 : 1), &room, NULL));
@@ -104,7 +104,7 @@ TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvS
   return error;
 }
 
-/* A switch of the processor is a ns, and so is a byte that is copied. */
+/* The virtual clock counts a ns for a switch of fibers and for a byte that is copied. */
 struct TrsvTimer {
   uint64_t start, stop;
 };
@@ -204,7 +204,7 @@ void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 TrsvError TrsvDeviceCheckLaunch(const char *kernel)
 {
   simt::launched();
-  simt::asked(TrsvCurrentStream());
+  simt::mark_used(TrsvCurrentStream());
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "%s: made to fail", kernel) : TRSV_SUCCESS;
 }

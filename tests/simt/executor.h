@@ -1,9 +1,9 @@
 /*
-   executor.h: how a test steers the SIMT executor, which runs the device kernels on a CPU, one fiber for each thread.
-
-   Every launch runs at once and to its end under SimtSettings, but for early ones (SimtOptions). Equal settings give
-   equal runs. A launch that deadlocks or misuses something ends with a report, which TrsvDeviceCheckLaunch returns as
-   TRSV_ERR_DEVICE and SimtReport keeps.
+   executor.h: settings and counters of the SIMT executor, which runs device kernels on a CPU, one fiber for each
+   thread.
+   A launch runs immediately and to its end under SimtSettings, unless it is early (SimtOptions). Equal settings give
+   equal runs. A launch that deadlocks or misuses something ends with a report, which TrsvDeviceCheckLaunch() returns
+   as TRSV_ERR_DEVICE and SimtReport() keeps.
 */
 #ifndef SIMT_EXECUTOR_H
 #define SIMT_EXECUTOR_H
@@ -14,11 +14,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default) /* for programs that steer it in a library */
+#pragma GCC visibility push(default) /* for programs that use it in a library */
 
-/* Who runs next. Under a priority, the first that can run does, until it waits or is pre-empted and falls to the last
-   place: some run long while others stall. Of threads, of warps, of blocks; the last starves whole blocks. The last two
-   starve a role, which is a warp of every block: it runs before all others, or when no other can. */
+/* The next thread. With priorities, the first thread that can run runs until it waits or is pre-empted, and then gets
+   the last priority, so some run long while others stall. There are priorities of threads, of warps and of blocks; the
+   last starves whole blocks. The last two policies starve a role, which is a warp of every block: it runs before all
+   others, or only if no other can. */
 typedef enum {
   SIMT_ROUNDS_FORWARD,
   SIMT_ROUNDS_BACKWARD,
@@ -31,64 +32,64 @@ typedef enum {
   SIMT_POLICIES
 } SimtPolicy;
 
-/* In which order blocks start. */
+/* The order in which blocks start. */
 typedef enum { SIMT_BLOCKS_FORWARD, SIMT_BLOCKS_BACKWARD, SIMT_BLOCKS_SHUFFLED, SIMT_ORDERS } SimtOrder;
 
-/* Which blocks run first where a role is starved: all take turns, or a block runs only when those that started before
-   it cannot, or those after it. */
+/* The blocks that run first if a role is starved: all take turns, or a block runs only if no earlier block can, or no
+   later one. */
 typedef enum { SIMT_TOGETHER, SIMT_FIRST_FIRST, SIMT_LAST_FIRST, SIMT_BLOCKS } SimtBlocks;
 
 typedef struct {
   uint64_t   seed;
   SimtPolicy policy;
   SimtOrder  order;
-  int        resident;        /* blocks that have started and not ended, at most; a cluster counts as a whole */
-  int        multiprocessors; /* what the device claims to have */
-  int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
-  int        weak;            /* 1: stores become visible late and in any order, as relaxed ones may, and loads may find
-                                 what was there before; 2: stores and copies as late as nearly nobody can go on without
-                                 them */
-  int  bounded;               /* where nobody can go on, let time pass until waits give up, instead of a report */
-  int  cluster;               /* blocks of the largest cluster that the device claims to hold; 0: any */
-  int  old;                   /* the device claims to have no clusters, nor bulk copies */
-  int  shared;                /* bytes of shared memory that it claims to have for a block; 0: an H200's */
-  long lose; /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all
-                do */
-  const char *loser; /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
+  int        resident;        /* the most blocks that have started and not ended; a cluster counts as a whole */
+  int        multiprocessors; /* of the device */
+  int        preempt;         /* one shared access in so many lets other threads run before it; 0: none does */
+  int        weak;            /* 1: stores become visible late and in any order, as relaxed stores may, and loads may
+                                 return earlier values; 2: stores and copies arrive only when almost no thread can
+                                 continue without them */
+  int  bounded;               /* if no thread can continue, time passes until waits give up, instead of a report */
+  int  cluster;               /* blocks of the largest cluster that the device reports; 0: any */
+  int  old;                   /* the device reports no clusters and has no bulk copies */
+  int  shared;                /* bytes of shared memory for a block that it reports; 0: those of an H200 */
+  long lose; /* the number, from 1, of the store of a launch that is lost; stores to the block's own shared memory do
+                not count; 0: none */
+  const char *loser; /* the kernels to which `lose` applies: those whose name contains this; NULL: all */
   unsigned    role;  /* which warp, modulo the warps of a block */
   SimtBlocks  blocks;
-  int         early; /* early launches begin before the one before them is over; SimtFinish() ends what is asked for */
+  int         early; /* early launches begin before the previous one has ended; see SimtFinish() */
 } SimtOptions;
 
 extern SimtOptions SimtSettings;
 
 void SimtDefaults(void);
-void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters;
-                                  bounded and lose are off */
-void SimtDevice(int old, int shared); /* from now on, also after the two above: what the device claims to have */
+void SimtSchedule(unsigned k); /* the k-th of an endless list of settings, without bounded and lose; the first dozen
+                                  differ in all important ways */
+void SimtDevice(int old, int shared); /* the reported properties from now on; the calls above keep them */
 
-const char *SimtReport(void); /* of the last launch that failed since SimtForget; "" if none did */
+const char *SimtReport(void); /* the report of the last failed launch since SimtForget(); "": none failed */
 void        SimtForget(void);
-int         SimtFinish(void);      /* ends what is asked for; 0 where it failed */
+int         SimtFinish(void);      /* runs all requested launches; 0 if one failed */
 unsigned    SimtLaunches(void);    /* so far */
-unsigned    SimtEarlyBlocks(void); /* that have started before all of the launch before had ended, so far */
-uint64_t    SimtSwitches(void);    /* how often a fiber was resumed so far */
+unsigned    SimtEarlyBlocks(void); /* blocks that started before the previous launch had ended, so far */
+uint64_t    SimtSwitches(void);    /* how many times a fiber was resumed so far */
 uint64_t    SimtNanoseconds(void); /* the virtual clock */
 
-/* Device memory. Calls that may fail (allocate, copy, stage, ask, launch) are counted. */
-void SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
+/* Device memory. Calls that may fail (allocate, copy, stage, query, launch) are counted. */
+void SimtFailAt(long call, int forever); /* the call with this number fails, and all later ones if forever; 0: none */
 int  SimtFailed(void);                   /* has one failed since? */
 size_t   SimtLive(void);                 /* device allocations not yet freed */
 size_t   SimtReserved(void);             /* bytes of the device that they take, and that pools keep */
-size_t   SimtObjects(void);              /* streams, pools and events that there are */
+size_t   SimtObjects(void);              /* existing streams, pools and events */
 unsigned SimtRecords(void);              /* of events, so far; */
 unsigned SimtEventWaits(void);           /* waits of streams for events; */
 unsigned SimtDrains(void);               /* and of the host for a device */
-void     SimtLimit(size_t bytes);        /* that the device has, from now on; 0: as many as are asked for */
-void     SimtCapture(int on);            /* somebody captures a stream: no wait for the device succeeds */
+void     SimtLimit(size_t bytes);        /* the memory of the device from now on; 0: unlimited */
+void     SimtCapture(int on);            /* a stream is captured: no wait for the device succeeds */
 void     SimtWithoutPools(int without);  /* the device has no memory pools; asked when one is made */
 
-unsigned SimtTurns(void); /* how often one of two coroutines of the host went on while the other stood still */
+unsigned SimtTurns(void); /* how many times one of two coroutines of the host continued while the other waited */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

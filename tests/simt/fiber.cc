@@ -40,7 +40,7 @@ static void *take_stack()
   return p;
 }
 
-/* Stacks that begin at the same place in their pages would share a few sets of the cache. */
+/* Stacks that begin at the same offset in a page would share a few sets of the cache. */
 static size_t color()
 {
   static unsigned n;
@@ -59,7 +59,7 @@ static size_t      scheduler_size;
 #endif
 
 #if defined(__x86_64__)
-/* Saves what a call must preserve, and the stack pointer in *from; goes on at to. */
+/* Saves the registers that a call must preserve, and the stack pointer in *from; continues at to. */
 extern "C" void simt_switch(void **from, void *to);
 asm(".text\n.globl simt_switch\n.type simt_switch,@function\nsimt_switch:\n"
     " pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
@@ -116,7 +116,7 @@ void fiber_start(Fiber &f, void (*entry)())
   entry_of = entry;
   f.stack  = take_stack();
 #if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(f.stack, stack_size); /* what an earlier fiber left behind */
+  __asan_unpoison_memory_region(f.stack, stack_size); /* contents of an earlier fiber */
 #endif
   prepare(f, first);
 }

@@ -1,5 +1,5 @@
 /*
-   fiber.h: stacks to run device threads on. One scheduler, many fibers, one of them running.
+   fiber.h: stacks for device threads: one scheduler, many fibers, of which one runs.
 */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -7,12 +7,12 @@
 namespace simt {
 
 struct Fiber {
-  void *top     = nullptr; /* where it was left */
+  void *top     = nullptr; /* its saved stack pointer */
   void *stack   = nullptr;
-  void *context = nullptr; /* what the portable switch and the sanitizer keep */
+  void *context = nullptr; /* state of the portable switch and of the sanitizer */
 };
 
-void fiber_start(Fiber &, void (*entry)()); /* entry must never return: it leaves for good */
+void fiber_start(Fiber &, void (*entry)()); /* entry must not return; it leaves through the scheduler */
 void fiber_run(Fiber &);                    /* called by the scheduler */
 void fiber_leave(Fiber &, bool for_good);   /* called by the fiber */
 void fiber_end(Fiber &);                    /* called by the scheduler; at any point of its life */

@@ -1,11 +1,11 @@
 /*
-   Launches: those that are asked for, those that run, those that are recorded; and the blocks of those that run.
-
-   Without SimtSettings.early, each runs to its end when it is asked for. With it, launches wait until the host asks for
-   something else, or for a launch that is not early. Then they run together, as far as threads.cuh lets them: an early
-   one starts once all blocks of the one before have let it or have ended, and its threads pass trsv_wait_for_previous()
-   when that one is over. Until then it may see device memory as it was before the other one began, but for words that
-   cross threads: where the other one ends first, its plain stores are taken back until nobody can go on without them.
+   Launches: requested, running and recorded ones; and the blocks of running launches.
+   Without SimtSettings.early, each launch runs to its end when it is requested. With it, launches wait until the host
+   requests something else, or a launch that is not early. Then they run together, as far as threads.cuh allows: an
+   early launch starts once all blocks of the previous one have allowed it or have ended, and its threads pass
+   trsv_wait_for_previous() when the previous launch has ended. Until then it may see device memory as it was before
+   the previous launch began, except for words that cross threads: if the previous launch ends first, its plain stores
+   are undone until no thread can continue without them.
 */
 #include <algorithm>
 #include <cstdlib>
@@ -29,17 +29,17 @@ struct Saved { /* memory of the device, or a word of it */
 
 typedef std::vector<std::unique_ptr<Launch>> Launches;
 
-static Launches asked_for, now; /* not begun; run */
-static size_t   starting;       /* which of these has blocks that have not started */
+static Launches asked_for, now; /* requested; running */
+static size_t   starting;       /* the running launch with blocks that have not started */
 static Graph   *recording;
 static unsigned launches, early_blocks; /* so far */
 static bool     emptied;                /* has a block ended? */
 static int64_t  serial;
 
-static std::vector<Saved>               before; /* the launch that runs began */
+static std::vector<Saved>               before; /* the running launch began */
 static std::vector<std::pair<unsigned *, std::pair<unsigned, unsigned>>>
-                                        hidden;   /* words: as they were, as they are to be */
-static std::unordered_set<const void *> crossing; /* words that threads have handed over since then */
+                                        hidden;   /* words: earlier and later contents */
+static std::unordered_set<const void *> crossing; /* words that threads have stored for others since then */
 static bool                             saves;
 
 void crosses(const void *word, unsigned size)
@@ -104,7 +104,7 @@ void block_ended(Block *b)
   if (hidden.empty()) end_launch(l);
 }
 
-/* Blocks come and go */
+/* Start and end of blocks */
 
 Block::~Block()
 {
@@ -182,7 +182,7 @@ void retire()
   resident.erase(gone, resident.end());
   for (Block *b : dead) {
     b->launch->gone++;
-    forget_shared(b); /* its threads disowned what they have not seen stored */
+    forget_shared(b); /* stores of its threads are still pending */
     delete b;
   }
 }
@@ -205,7 +205,7 @@ unsigned blocks_asked()
   return n;
 }
 
-/* What a kernel says to the launches before and after its own */
+/* Calls of a kernel to the launches before and after it */
 
 void wait_for_previous(Line at)
 {

@@ -1,11 +1,10 @@
 /*
-   What threads share: words by relaxed loads, stores and atomics, and shared memory.
-
-   With weak stores, a store is first seen by its own thread only. It reaches memory at some later time, after earlier
-   ones to the same word and in any order with others; at the latest where the thread passes a barrier, or where nobody
-   could go on without it. So two words that need an order, such as a value and a separate flag, come apart. And a load
-   may find what a word held before, unless its thread has seen that the word has changed since, or has acquired what
-   was there by then, as barriers do.
+   Memory that threads share: words by relaxed loads, stores and atomics, and shared memory.
+   With weak stores, only its own thread sees a store at first. The store reaches memory at some later time, after
+   earlier stores to the same word and in any order with others; at the latest when the thread passes a barrier, or
+   when no thread could continue without it. So two words that need an order, such as a value and a separate flag,
+   become visible in either order. A load may return an earlier value of a word, unless its thread has seen the later
+   value, or has acquired the present one, as by barriers.
 */
 #include <algorithm>
 #include <cstdio>
@@ -20,10 +19,10 @@ struct Pending {
   void    *address;
   uint64_t bits;
   unsigned size;
-  uint64_t (*combine)(uint64_t, uint64_t); /* with what is there by then; NULL for a store */
+  uint64_t (*combine)(uint64_t, uint64_t); /* acquires the present values; NULL for a store */
 };
 
-/* What a word held until it changed. */
+/* An earlier value of a word. */
 struct Past {
   const void *address;
   uint64_t    bits;
@@ -38,7 +37,7 @@ enum {
 static std::deque<Pending> pending;
 static Past                past[PASTS]; /* in turn */
 static uint64_t            changes;
-static uint8_t             has_past[256]; /* how many of these, by address */
+static uint8_t             has_past[256]; /* how many earlier values, by address */
 
 static uint8_t &pasts_of(const void *p) { return has_past[((uintptr_t)p >> 2) & 255]; }
 
@@ -51,7 +50,7 @@ void begin_memory()
 
 void acquire() { running->floor = changes; }
 
-/* The thread has seen what the word holds since so many changes. */
+/* The thread has seen the word's value since so many changes. */
 static void know(Thread *t, const void *p, uint64_t since)
 {
   for (unsigned i = 0; i < t->knows; i++)
@@ -80,7 +79,7 @@ static void keep_past(const void *p, uint64_t bits, unsigned size)
   pasts_of(p)++;
 }
 
-/* What the thread finds in a word: one time in four, if it may, what was there before. */
+/* The value that a load returns: one time in four an earlier one, if it may. */
 static uint64_t find(Thread *t, const void *p, uint64_t bits, unsigned size)
 {
   if (quiet || !pasts_of(p)) return bits;
@@ -108,7 +107,7 @@ void write(void *p, uint64_t bits, unsigned size)
 {
   const uint64_t was = read(p, size);
 
-  if (was == bits) return; /* nobody can tell */
+  if (was == bits) return; /* no thread can tell */
   if (SimtSettings.weak) keep_past(p, was, size);
   memcpy(p, &bits, size);
   crosses(p, size);
@@ -117,7 +116,7 @@ void write(void *p, uint64_t bits, unsigned size)
   wake(p);
 }
 
-/* The first of those to the same address as the i-th. */
+/* The first pending store to the same address as the i-th. */
 static void commit(size_t i)
 {
   for (size_t k = 0; k < i; k++)
@@ -204,7 +203,7 @@ static bool inside(const Block *b, const void *p)
 
 void release() { commit_of(running, nullptr); }
 
-/* Is this the store that never arrives? */
+/* Is this the store that is lost? */
 static bool lost(const void *p)
 {
   return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) &&
@@ -225,7 +224,7 @@ void store(void *p, uint64_t bits, unsigned size)
   if (read(p, size) != bits) running->idle = 0;
 }
 
-/* An atomic operation whose result nobody asks for may be as late as a store. */
+/* An atomic operation without a used result may be as late as a store. */
 void reduce(void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, unsigned size)
 {
   may_yield();

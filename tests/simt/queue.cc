@@ -1,9 +1,7 @@
 /*
-   Who runs next: a queue of the threads that can run, ordered as the policy says, and the words that the others wait
-   for.
-
-   A thread that polled in vain sleeps until one of the words that it looked at changes, since until then it would find
-   the same again.
+   The next thread: a queue of the threads that can run, ordered by the policy, and the words for which the others
+   wait. A thread that polled without success sleeps until one of the words that it read changes, because until then
+   it would read the same values.
 */
 #include <algorithm>
 #include <utility>
@@ -22,7 +20,7 @@ struct Ready {
   bool operator<(const Ready &r) const
   {
     return first != r.first ? first > r.first : second > r.second;
-  } /* a heap has its largest in front */
+  } /* a heap has its largest element in front */
 };
 
 struct Sleeper {
@@ -33,7 +31,7 @@ struct Sleeper {
 static std::vector<Ready>    queue;
 static std::vector<Sleeper>  bucket[1024];
 static std::vector<Thread *> sleepers; /* that any event may wake */
-static uint64_t              slept;    /* events when they went to sleep */
+static uint64_t              slept;    /* events at the start of their sleep */
 static int64_t               round_now, last, sequence, lowest;
 
 void begin_queue()
@@ -51,7 +49,7 @@ static std::vector<Sleeper> &bucket_of(const void *address)
 
 int64_t any_priority() { return (int64_t)(random_bits() >> 2); }
 
-/* The warp of the role comes first, or last; and so may do the blocks that started first. */
+/* The warp of the role comes first, or last; so may the blocks that started first. */
 static int64_t role_priority(const Thread *t)
 {
   const bool    is_role = t->warp == SimtSettings.role % t->block->warp.size();
@@ -71,7 +69,7 @@ static int64_t priority(const Thread *t)
   }
 }
 
-/* A thread is pre-empted: it falls to the last place; so does its warp or its block, for certain or now and then. */
+/* A thread is pre-empted and gets the last priority; its warp or its block does, too, always or sometimes. */
 void drop_priority(Thread *t, bool certain)
 {
   if (SimtSettings.policy == SIMT_PRIORITY_THREAD) t->priority = --lowest;
@@ -88,7 +86,7 @@ static void push(Thread *t)
   case SIMT_ROUNDS_FORWARD: r.second = t->serial; break;
   case SIMT_ROUNDS_BACKWARD: r.second = -t->serial; break;
   case SIMT_ROUNDS_SHUFFLED: r.first = ++sequence + random_below(2 * (unsigned)queue.size() + 1); break;
-  default: r.first = -priority(t), r.second = ++sequence; /* equals take turns */
+  default: r.first = -priority(t), r.second = ++sequence; /* equal priorities take turns */
   }
   if (SimtSettings.policy <= SIMT_ROUNDS_BACKWARD) r.first = r.second > last ? round_now : round_now + 1;
   queue.push_back(r);
@@ -112,7 +110,7 @@ Thread *next()
 
     queue.pop_back();
     if (SimtSettings.policy >= SIMT_PRIORITY_THREAD && -r.first != priority(r.thread)) {
-      push(r.thread); /* it has fallen since */
+      push(r.thread); /* its priority has changed since */
       continue;
     }
     round_now = r.first;
@@ -122,7 +120,7 @@ Thread *next()
   return nullptr;
 }
 
-/* A thread has polled in vain. */
+/* A thread has polled without success. */
 void sleep(Thread *t)
 {
   if (t->loads > Thread::watched || !t->loads) {
@@ -171,7 +169,7 @@ void wake(const void *address)
   for (auto s = gone; s != b.end(); ++s) woken.push_back(s->thread);
   b.erase(gone, b.end());
   for (Thread *t : woken) {
-    if (!t->asleep) continue; /* was listed twice */
+    if (!t->asleep) continue; /* it was listed twice */
     if (t->loads > 1) rouse(t);
     t->asleep = false;
     make_ready(t);
@@ -202,7 +200,7 @@ void SimtDevice(int old, int shared)
 void SimtSchedule(unsigned k)
 {
   static const int resident[] = {4, 1, 8, 2, 3}, preempt[] = {4, 0, 32, 1};
-  const unsigned   turn = k / SIMT_POLICIES; /* how often each policy has come */
+  const unsigned   turn = k / SIMT_POLICIES; /* how many times each policy has been used */
 
   SimtDefaults();
   SimtSettings.seed     = 1 + 1000003ull * k;

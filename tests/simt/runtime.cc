@@ -1,11 +1,10 @@
 /*
-   What src/kernels/device has of the CUDA runtime's memory, streams and pools, over malloc.
-
-   Memory starts as junk, is counted, and goes back to malloc when it is freed, so that a later use of it is found. Only
-   its bytes stay in its pool: those freed in the order of a stream are for that stream until somebody has waited for
-   it, the others for all; so a device can be full of what one stream has freed, as CUDA's can. Calls that may fail can
-   be made to, but those that free. cudaFree() of a pool's memory that was not waited for, or cudaFreeAsync() in a
-   stream in which nothing runs, ends the program.
+   The memory, streams and pools of the CUDA runtime for src/kernels/device, over malloc.
+   Memory starts as junk, is counted, and returns to malloc when it is freed, so that a later use is found. Only its
+   bytes stay in its pool: bytes that are freed in the order of a stream are for that stream until a wait for it,
+   other bytes for all streams; so a device can be full of memory that one stream has freed, as with CUDA. Calls that
+   may fail can be made to fail; calls that free do not. cudaFree() of a pool's memory without a wait, or
+   cudaFreeAsync() in a stream without work, ends the program.
 */
 #include <sys/mman.h>
 #include <cstdio>
@@ -21,7 +20,7 @@ struct CUmemPoolHandler_st {
   size_t                         used, most;       /* bytes */
   size_t                         settled;          /* freed, for all */
   std::map<cudaStream_t, size_t> pending;          /* freed, for that stream */
-  int                            device, internal; /* internal: does a stream wait for what another has freed? */
+  int                            device, internal; /* internal: does a stream wait for memory that another has freed? */
   bool                           destroyed;
 
   size_t reserved() const
@@ -33,18 +32,14 @@ struct CUmemPoolHandler_st {
   }
 };
 
-struct CUevent_st {
-  cudaStream_t stream; /* of the last record */
-};
-
 size_t SimtPieceBytes = (size_t)2 << 20;
 
 struct Piece {
   size_t        bytes;
   cudaMemPool_t pool; /* NULL: cudaMalloc's */
   int           device;
-  cudaStream_t  stream; /* in which it was allocated: nobody else may use it until somebody has waited for that one; */
-  bool          ready;  /* has somebody? */
+  cudaStream_t  stream; /* the stream of its allocation: no other may use it until a wait for this one; */
+  bool          ready;  /* was there a wait? */
 };
 
 enum {
@@ -53,14 +48,13 @@ enum {
 
 static std::map<char *, Piece> live;
 static std::set<cudaMemPool_t> pools;
-static size_t                  streams;                      /* that there are */
-static size_t                  events;                       /* that there are */
-static unsigned                records, event_waits, drains; /* of events, for events, for a device */
-static size_t                  alone, limit;                 /* bytes of cudaMalloc; that the device has, 0: any */
+static size_t                  streams;      /* existing streams */
+static unsigned                drains;       /* waits for a device */
+static size_t                  alone, limit; /* bytes of cudaMalloc(); bytes of the device, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
-static std::set<const void *>  used; /* streams in which something has run */
-static std::set<int>           busy; /* devices that have been asked for something that nobody has waited for */
+static std::set<const void *>  used; /* streams with work */
+static std::set<int>           busy; /* devices with work since the last wait */
 
 namespace simt {
 
@@ -91,21 +85,24 @@ bool holds(const void *p, size_t bytes, TrsvStream stream)
          (after->second.ready || after->second.stream == stream);
 }
 
-void asked(const void *stream)
+void mark_used(const void *stream)
 {
   used.insert(stream);
   busy.insert(device);
 }
 
-} // namespace simt
+bool is_captured() { return captures; }
 
-using simt::fails;
-
-static void fault(const char *what)
+[[noreturn]] void fault(const char *what)
 {
   fprintf(stderr, "simt: ERROR: %s\n", what);
   abort();
 }
+
+} // namespace simt
+
+using simt::fails;
+using simt::fault;
 
 static size_t reserved()
 {
@@ -132,7 +129,7 @@ static cudaError_t give(size_t bytes, cudaMemPool_t pool, cudaStream_t stream, v
   return cudaSuccess;
 }
 
-/* A pool goes with the last of its memory. */
+/* A destroyed pool is deleted with the last of its memory. */
 static void drop(cudaMemPool_t pool)
 {
   if (!pool->destroyed || pool->used) return;
@@ -177,14 +174,11 @@ void SimtFailAt(long call, int forever)
   has_failed = again = 0;
 }
 
-void   SimtLimit(size_t bytes) { limit = bytes; }
-int    SimtFailed(void) { return has_failed; }
-size_t SimtLive(void) { return live.size(); }
-size_t SimtReserved(void) { return reserved(); }
-size_t SimtObjects(void) { return streams + pools.size() + events; }
-
-unsigned SimtRecords(void) { return records; }
-unsigned SimtEventWaits(void) { return event_waits; }
+void     SimtLimit(size_t bytes) { limit = bytes; }
+int      SimtFailed(void) { return has_failed; }
+size_t   SimtLive(void) { return live.size(); }
+size_t   SimtReserved(void) { return reserved(); }
+size_t   SimtObjects(void) { return streams + pools.size() + simt::event_count(); }
 unsigned SimtDrains(void) { return drains; }
 void     SimtCapture(int on) { captures = on; }
 void     SimtWithoutPools(int without) { no_pools = without; }
@@ -238,7 +232,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 {
   if (attribute == cudaMemPoolReuseAllowInternalDependencies) pool->internal = *(int *)value;
   if (attribute != cudaMemPoolAttrUsedMemHigh) return fails() ? cudaErrorUnknown : cudaSuccess;
-  if (*(uint64_t *)value) return cudaErrorUnknown; /* CUDA's can be set to 0 alone */
+  if (*(uint64_t *)value) return cudaErrorUnknown; /* CUDA's counter can only be set to 0 */
   pool->most = pool->used;
   return cudaSuccess;
 }
@@ -259,7 +253,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
   return cudaSuccess;
 }
 
-/* One that fails once fails again when it is tried again. */
+/* A call that fails once fails again in the next attempt. */
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
   const bool   failed = again || fails();
@@ -295,9 +289,9 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
   if (captures || (at != live.end() && !at->second.pool)) return cudaErrorUnknown;
   const Piece piece = take(memory);
   if (piece.ready && !used.count(stream) && busy.count(piece.device))
-    fault("memory is freed that somebody may use"); /* nothing that runs in that stream is waited for */
+    fault("memory is freed that the device may use"); /* the stream has no work that needs a wait */
   if (used.count(stream)) piece.pool->pending[stream] += piece.bytes;
-  else piece.pool->settled += piece.bytes; /* done at once where nothing runs */
+  else piece.pool->settled += piece.bytes; /* done immediately if no work runs */
   drop(piece.pool);
   return cudaSuccess;
 }
@@ -306,7 +300,7 @@ cudaError_t cudaFree(void *memory)
 {
   const Piece piece = take(memory);
 
-  if (busy.count(piece.device)) fault("memory is freed that somebody may use");
+  if (busy.count(piece.device)) fault("memory is freed that the device may use");
   if (!piece.pool) return cudaSuccess;
   piece.pool->settled += piece.bytes;
   drop(piece.pool);
@@ -342,7 +336,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
   return cudaSuccess;
 }
 
-/* One that fails has tried: of a device that does, nothing is to be waited for. */
+/* A wait that fails has waited: the device has no more work. */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
   const bool good = simt::finish();
@@ -362,43 +356,11 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
   return failed ? cudaErrorUnknown : cudaSuccess;
 }
 
-/* Where a stream is captured, every one is. */
+/* All streams count as captured during a capture. */
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
 {
   *status = captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return fails() ? cudaErrorUnknown : cudaSuccess;
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
-{
-  *event = fails() ? nullptr : new CUevent_st{nullptr};
-  events += *event != nullptr;
-  return *event ? cudaSuccess : cudaErrorUnknown;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-  if (captures) fault("an event is recorded in a stream that is captured");
-  if (fails()) return cudaErrorUnknown;
-  event->stream = stream;
-  records++;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
-{
-  if (captures) fault("a stream that is captured waits for an event");
-  if (stream == event->stream) fault("a stream waits for an event of its own");
-  if (fails()) return cudaErrorUnknown;
-  event_waits++;
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-  events--;
-  delete event;
-  return cudaSuccess;
 }
 
 void *SimtMap(size_t bytes, int protection, int flags)
@@ -406,7 +368,7 @@ void *SimtMap(size_t bytes, int protection, int flags)
   return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0);
 }
 
-/* Words of the host are memory like any other here, so that one that is lost is counted. */
+/* Pinned words count as memory, so that a lost one is found. */
 TrsvError TrsvPinnedAlloc(int n, unsigned **words)
 {
   const size_t bytes = sizeof(**words) * (size_t)n;

@@ -1,14 +1,12 @@
 /*
-   The SIMT executor: who runs when, and what counts as stuck.
-
-   Threads are fibers. One runs until it waits, ends, or is pre-empted at a shared access; then the policy says who is
-   next. A thread that polled in vain runs again only once one of the words that it looked at has changed. If nobody is
-   left to run, all poll once more, a few times over, in case they look at different words in turn; when that changes
-   nothing, nothing ever will. Votes of a warp between two polls change nothing, nor does time.
-
-   A poll may be less than all that the thread does before it comes back to it: others of its warp may wait for it in a
-   collective, with work of their own behind that, on which the word depends. As long as threads elsewhere keep each
-   other awake, "nobody is left" is never the case; so now and then everybody polls once more.
+   The SIMT executor: the choice of the running thread, and the detection of deadlocks.
+   Threads are fibers. A thread runs until it waits, ends, or is pre-empted at a shared access; then the policy
+   chooses the next. A thread that polled without success runs again only after one of the words that it read has
+   changed. If no thread can run, all poll once more, several times, in case they poll different words in turn; if
+   that changes nothing, it is a deadlock. Votes of a warp between two polls change nothing, nor does time.
+   A poll may be a part of what the thread does before it polls again: other lanes of its warp may wait for it in a
+   collective, with later work on which the word depends. As long as other threads keep waking each other, there is
+   always a thread that can run; so at intervals all threads poll once more.
 */
 #include <algorithm>
 #include <cstdarg>
@@ -69,7 +67,7 @@ const dim3 &block_index() { return running->block->index; }
 
 unsigned lane() { return running->lane; }
 
-/* The processor changes hands */
+/* Switches of the processor */
 
 void yield(State s)
 {
@@ -79,7 +77,7 @@ void yield(State s)
 
 void may_yield()
 {
-  if (++running->idle > 1024) { /* a spin that never pauses */
+  if (++running->idle > 1024) { /* a spin without a pause */
     running->loads = Thread::watched + 1;
     pause();
   } else if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
@@ -167,11 +165,11 @@ static void report_deadlock()
     text);
 }
 
-/* Nobody can go on: all poll again, in case they look at different words in turn. Under a bound, time passes meanwhile.
- */
+/* No thread can continue: all poll again, in case they poll different words in turn. If waits are bounded, time passes
+   meanwhile. */
 static void all_poll()
 {
-  static uint64_t since; /* events, by the last that was not in vain */
+  static uint64_t since; /* events at the last successful round */
   static unsigned vain;  /* rounds */
   const unsigned  rounds = SimtSettings.bounded ? 1u << 17 : 64;
   bool            polled = true, moved = false;
@@ -191,14 +189,14 @@ static void all_poll()
       resume(t);
       moved = moved || t->state != POLLED;
     });
-    moved = moved || events != before || commit_one(); /* what they have stored meanwhile */
+    moved = moved || events != before || commit_one(); /* their stores in the meantime */
   }
   quiet = false;
   since = events;
   if (!moved || vain == rounds) report_deadlock();
 }
 
-/* A vote that is repeated for ever: no thread of it ever pauses. */
+/* An endless vote: no thread of it pauses. */
 static void await_event(Thread *t)
 {
   enum { MOST = 50000 };
@@ -209,15 +207,15 @@ static void await_event(Thread *t)
 
 void run_all()
 {
-  enum { TURNS = 8192, TURNS_OF_EACH = 16 };              /* between two polls of those whom no word has woken */
-  const unsigned late  = SimtSettings.weak > 1 ? 256 : 8; /* as late as nearly nobody can go on without */
+  enum { TURNS = 8192, TURNS_OF_EACH = 16 };              /* between two polls of threads that no word has woken */
+  const unsigned late  = SimtSettings.weak > 1 ? 256 : 8; /* when almost no thread can continue without it */
   uint64_t       after = switches + TURNS;
 
   while (!failed) {
     if (switches > after) {
       after = switches + TURNS;
       each_thread([&](Thread *t) {
-        after += TURNS_OF_EACH; /* so that a poll of all leaves turns to those who come last */
+        after += TURNS_OF_EACH; /* so that a poll of all threads lets the last ones run */
         if (t->state != POLLED) return;
         rouse_to_poll(t);
         make_ready(t);
@@ -234,7 +232,7 @@ void run_all()
     if (t) {
       resume(t);
       if (t->state == COLLECTIVE) await_event(t);
-      if (switches > after) drop_priority(t, true); /* whoever polls in vain must not starve others for ever */
+      if (switches > after) drop_priority(t, true); /* a thread that polls without success must not starve others */
     } else if (!start_cluster() && !commit_one() && !deliver_one(true) && !show()) all_poll();
   }
 }

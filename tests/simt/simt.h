@@ -1,9 +1,7 @@
 /*
-   simt.h: the kernels' vocabulary under g++: what src/kernels/device/threads.cuh and sync.cuh have from CUDA, over the
-   SIMT executor.
-
-   Every access named here is a point at which another thread may run. Plain accesses are not: what crosses threads must
-   go through these functions, or be ordered by a barrier. A block's shared memory starts as junk.
+   simt.h: the CUDA functions of src/kernels/device/threads.cuh and sync.cuh under g++, over the SIMT executor.
+   At every access that is named here another thread may run. Plain accesses do not yield: data that crosses threads
+   must go through these functions, or be ordered by a barrier. A block's shared memory starts as junk.
 */
 #ifndef SIMT_H
 #define SIMT_H
@@ -47,8 +45,8 @@ enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 
 uint64_t load(const void *, unsigned size, Line);
 void     store(void *, uint64_t bits, unsigned size);
-void     release(); /* all that the thread has stored is seen before what it stores next */
-void     acquire(); /* what it loads from now on is no older than what it has loaded so far */
+void     release(); /* makes all stores of the thread visible before its later stores */
+void     acquire(); /* its later loads return values no older than those of its earlier loads */
 void     reduce(void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, unsigned size);
 uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare,
                 unsigned size);
@@ -57,13 +55,13 @@ uint64_t nanoseconds();
 
 void     block_barrier(const char *name, unsigned line);
 uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value,
-                    unsigned from); /* from: a lane of the warp, 32 for a ballot, or 33 for who has the same */
+                    unsigned from); /* from: a lane of the warp; 32: a ballot; 33: the lanes with the same value */
 unsigned lane();
 
 void *shared_variable(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
 
-/* early: the launch may begin before the one before it is over (threads.cuh) */
+/* early: the launch may begin before the previous one has ended (threads.cuh) */
 void launch(const char *kernel, bool early, unsigned cluster, Shape, size_t shared, void (*run)(void *),
             void (*free_arguments)(void *), void *arguments);
 void wait_for_previous(Line);
@@ -86,7 +84,7 @@ template <class T> static inline T of_bits(uint64_t b)
   return v;
 }
 
-/* The arguments are evaluated once, here; each thread gets copies of its own, as on the device. */
+/* The arguments are evaluated once, here; each thread gets its own copies, as on the device. */
 template <class Kernel, class... A> static inline void start(const char *name, bool early, unsigned cluster, dim3 grid,
                                                              dim3 block, size_t shared, Kernel kernel, A... a)
 {
@@ -105,12 +103,12 @@ template <class Kernel, class... A> static inline void start(const char *name, b
 #define blockDim  (simt::here->shape->block)
 #define gridDim   (simt::here->shape->grid)
 
-/* Which variable is meant is told by the address of a constant of its own. */
+/* The address of a constant identifies the variable. */
 #define TRSV_SHARED(T, name, n) \
   static const char name##_key = 0; \
   T(&name)[n]                  = *(T(*)[n])simt::shared_variable(&name##_key, sizeof(T) * (n), alignof(T))
 #define TRSV_SHARED_DYNAMIC(name)                                                                                      \
-  unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
+  unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* the requested size */
 
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
   ((void)(stream), simt::start(#kernel, false, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
@@ -256,8 +254,8 @@ template <class T> static inline T    __ldcs(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
-/* Additions whose result nobody asks for; they may be late, or lost, as stores may. A count-down comes behind all its
- * thread has stored or added. */
+/* Additions without a used result; they may be late, or lost, as stores may. A count-down follows all earlier stores
+   and additions of its thread. */
 template <class T> static inline void trsv_add(T *p, std::type_identity_t<T> v)
 {
   simt::reduce(

@@ -1,11 +1,10 @@
 /*
-   A second stack of the host, as TrsvRunInterleaved has one, whose two coroutines take turns: a wait for the device,
-   which in the executor has always done what it was asked for, ends a turn or does not, as the seed has it. So equal
-   settings give equal runs, and what the two do between waits comes in many orders.
-
-   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads.
-   Launches must be in the default stream of the one that makes them, and a stream that goes away must have been waited
-   for.
+   A second stack of the host, as in TrsvRunInterleaved(), whose two coroutines take turns. A wait for the device,
+   which in the executor has always finished its work, ends a turn or does not, depending on the seed. So equal
+   settings give equal runs, and the work between waits is done in many orders. The switches are the C library's; the
+   sanitizer is informed of them, as in fiber.cc.
+   A launch must be in the default stream of its coroutine, and a stream must have been waited for before it is
+   destroyed.
 */
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +23,7 @@ namespace simt {
 static uint64_t random_state;
 static unsigned changes; /* of the turn */
 static void (*entry)(void);
-static bool in_second, under_way; /* does the second run? Has its stream something to do? */
+static bool in_second, under_way; /* does the second coroutine run? Does its stream have work? */
 
 #if defined(__SANITIZE_ADDRESS__)
 static void       *fake[2];
@@ -68,12 +67,6 @@ static void second()
   leaving(true);
 }
 
-static void fault(const char *what)
-{
-  fprintf(stderr, "simt: ERROR: %s\n", what);
-  abort();
-}
-
 void launched()
 {
   if (in_second != (TrsvCurrentStream() != nullptr)) fault("a launch in the default stream of the other coroutine");
@@ -87,7 +80,7 @@ void waited(const void *stream)
 
 void stream_ends()
 {
-  if (under_way) fault("a stream goes away that nobody has waited for");
+  if (under_way) fault("a stream is destroyed without a wait for it");
 }
 
 bool turn_ends()

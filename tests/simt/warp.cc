@@ -1,5 +1,6 @@
 /*
-   Collectives of a warp and barriers of a block: who has arrived, who is missing, who should not be there.
+   Collectives of a warp and barriers of a block: threads that have arrived, that are missing, and that must not be
+   there.
 */
 #include <cstring>
 #include "engine.h"
@@ -68,7 +69,7 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   return t->result;
 }
 
-/* The barrier opens once all threads of the block that have not ended stand at it. */
+/* The barrier opens when all threads of the block that have not ended have arrived. */
 static void open_if_complete(Block *b)
 {
   unsigned line = 0;
@@ -81,7 +82,7 @@ static void open_if_complete(Block *b)
     if (line && t.line != line)
       fail("the threads of block %u stand at two barriers, of line %u and of line %u", b->index.x, line, t.line);
     line = t.line;
-    if (&t == running) t.state = READY; /* queued when it leaves */
+    if (&t == running) t.state = READY; /* queued when it yields */
     else make_ready(&t);
   }
   b->waiting = 0;

@@ -1,15 +1,13 @@
 /*
-   Analyses of two triangles where there is memory for one at a time, and a transpose, which has no analysis yet.
+   Analyses of two triangles with memory for one at a time; analyses of transposes.
 */
 #include "check.h"
 
-static void Tight(void)
+static void CheckScarceMemory(void)
 {
-  enum {
-    ROWS = 600
-  };
-  Triangle      L = MakeTriangle(BAND, ROWS, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 3),
-           U      = MakeTriangle(BAND, ROWS, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
+  enum { ROWS = 600 };
+  Triangle L = MakeTriangle(BAND, ROWS, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 3),
+           U = MakeTriangle(BAND, ROWS, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
   TrsvAnalysis *first, *second;
   int           short_of = 0;
 
@@ -43,7 +41,7 @@ static void Tight(void)
   End();
 }
 
-static void Transposed(void)
+static void CheckTransposed(void)
 {
   Triangle      L = MakeTriangle(RANDOM, 50, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
   TrsvAnalysis *analysis;
@@ -65,6 +63,6 @@ static void Transposed(void)
 
 void TestBoth(void)
 {
-  Tight();
-  Transposed();
+  CheckScarceMemory();
+  CheckTransposed();
 }

@@ -1,6 +1,6 @@
 /*
-   Blocks that go through the entries of their rows side by side (triangle_view.cuh), up to the last entry that 32 bits
-   number; how many blocks that takes, and how many bits.
+   Blocks whose threads read the entries of rows in parallel (triangle_view.cuh), up to the last entry that 32 bits
+   can number; the number of blocks and of bits.
 */
 #include "check.h"
 #include "analysis/triangle_view.cuh"
@@ -20,7 +20,7 @@ static __global__ void each_row(const int *offsets, int rows, unsigned *visits)
   rows_each(start, loaded, [&](int m, int k) { (void)atomicAdd(visits + (k - start[0]), (unsigned)m + 1); });
 }
 
-static void Counts(void)
+static void CheckCounts(void)
 {
   static const struct {
     long largest;
@@ -39,7 +39,7 @@ void TestEntries(void)
 {
   static const int before[] = {0, 1, 63, 64, 65, 300};
 
-  Counts();
+  CheckCounts();
 
   Begin("device: entries up to the last that there can be");
   for (int n : before)

@@ -1,9 +1,9 @@
 /*
-   The families of matrices that the benchmark makes (bench/families.c): the analysis takes both triangles of each, and
-   rows, entries and level sets are those of the structure, or, where chance has a part in it, those that its seed
-   gives: what was measured of a family is of the same matrix everywhere.
+   The families of matrices that the benchmark makes (bench/families.c): the analysis accepts both triangles of each.
+   Rows, entries and level sets are those of the structure, or of the seed for random families, so that measurements
+   of a family are of the same matrix everywhere.
 */
-#define Triangle CheckedTriangle /* the type of that name here is that of matrices.h */
+#define Triangle CheckedTriangle /* the type Matrix of matrices.h */
 #include "check.h"
 #undef Triangle
 #include "matrices.h"
@@ -57,7 +57,7 @@ static const struct {
   {"lattice4_32", 1048576, 5111808, 125},
 };
 
-static void Make(const char *what, int rows, int nnz, int levels)
+static void CheckFamily(const char *what, int rows, int nnz, int levels)
 {
   Matrix M;
 
@@ -109,7 +109,7 @@ void TestFamilies(void)
   for (int k = 0; k < count; k++) {
     if (Reduced() && known[k].rows > 250000) continue;
     (void)snprintf(what, sizeof(what), "family:%s", known[k].name);
-    Make(what, known[k].rows, known[k].nnz, known[k].levels);
+    CheckFamily(what, known[k].rows, known[k].nnz, known[k].levels);
   }
-  Make("bmc:family:steps", 200000, 1189014, 32); /* 100 level sets in its own order */
+  CheckFamily("bmc:family:steps", 200000, 1189014, 32); /* 100 level sets in its natural order */
 }

@@ -1,15 +1,15 @@
 /*
-   When the level sets of one triangle serve as the heights of the other, against heights found one row after the other:
-   patterns that are symmetric, that are not, and that miss one entry only. Then the heights themselves, position by
-   position; that schedules have these: chunk_heights.cu.
+   The level sets of one triangle can be the heights of the other: compared with heights that are computed row by row,
+   for patterns that are symmetric, unsymmetric, and symmetric but for one entry. Then all heights, position by
+   position. chunk_order.cu tests that schedules use these heights.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "executor.h"
 #include "square.h"
 
-/* The longest chain of dependents behind each row; the executor's device memory is the host's. */
-static void Heights(const TrsvMatrix *A, int *height)
+/* The longest chain of dependents after each row. The executor's device memory is the host's. */
+static void ComputeHeights(const TrsvMatrix *A, int *height)
 {
   memset(height, 0, sizeof(int) * (size_t)A->rows);
   for (int p = A->rows - 1; p >= 0; p--) {
@@ -20,15 +20,15 @@ static void Heights(const TrsvMatrix *A, int *height)
   }
 }
 
-static void Levels(const TrsvAnalysis *a, int *level)
+static void ComputeLevels(const TrsvAnalysis *a, int *level)
 {
   for (int l = 0; l < a->statistics.levels; l++)
     for (int n = a->levels[l]; n < a->levels[l + 1]; n++) level[a->order[n]] = l;
 }
 
-/* Expects that each leads across where, and only where, the other's levels are its heights; returns for how many that
- * is so. */
-static int Check(const Square *A, const char *what)
+/* Expects that the analyses use the level sets of the other triangle if, and only if, these are its heights; returns
+   how many do. */
+static int CheckHeights(const Square *A, const char *what)
 {
   const size_t bytes = sizeof(int) * (size_t)A->rows;
   int *const height = malloc(bytes + 1), *const level = malloc(bytes + 1), same = 0;
@@ -42,8 +42,8 @@ static int Check(const Square *A, const char *what)
       const int many = a[0]->statistics.levels > TRSV_FEW_LEVELS && a[1]->statistics.levels > TRSV_FEW_LEVELS;
 
       for (int t = 0; t < 2; t++) {
-        Heights(&T[t], height);
-        Levels(a[!t], level);
+        ComputeHeights(&T[t], height);
+        ComputeLevels(a[!t], level);
         const int serves = many && !memcmp(height, level, bytes);
 
         same += serves;
@@ -68,7 +68,7 @@ static int Check(const Square *A, const char *what)
 }
 
 /* A without its k-th entry */
-static Square Without(const Square *A, int k)
+static Square RemoveEntry(const Square *A, int k)
 {
   Square B = NewSquare(A->rows, A->nnz - 1, A->precision);
 
@@ -79,7 +79,7 @@ static Square Without(const Square *A, int k)
   return B;
 }
 
-static void Shapes(void)
+static void CheckShapes(void)
 {
   static const int rows[] = {1, 40, 257, 600};
   int              both = 0, none = 0;
@@ -90,7 +90,7 @@ static void Shapes(void)
       for (int symmetric = 0; symmetric < 2; symmetric++) {
         Square    A    = MakeSquare((Shape)shape, shape == DENSE ? rows[n] / 3 + 1 : rows[n], symmetric, TRSV_DOUBLE,
                                     (unsigned)(shape + n));
-        const int same = Check(&A, ShapeName[shape]);
+        const int same = CheckHeights(&A, ShapeName[shape]);
 
         both += same == 2;
         none += !same;
@@ -101,9 +101,9 @@ static void Shapes(void)
   End();
 }
 
-/* A chain where one entry is missing on one side has other heights there; in a grid it may not matter; in a band two
-   rows that depend on each other may come to have the same. */
-static void OneMissing(void)
+/* Without one entry, the heights of a chain change; those of a grid may not; in a band two rows that depend on each
+   other may get the same height. */
+static void CheckMissingEntry(void)
 {
   int lost = 0;
 
@@ -112,13 +112,13 @@ static void OneMissing(void)
     static const Shape shapes[] = {CHAIN, GRID_2D, BAND};
     Square             A        = MakeSquare(shapes[n], 400, 1, TRSV_DOUBLE, 1);
 
-    Expect(Check(&A, "whole") == 2, "symmetric, and the levels do not serve");
+    Expect(CheckHeights(&A, "whole") == 2, "symmetric, and the levels do not serve");
     for (int i = 7; i < A.rows; i += Reduced() ? 90 : 30)
       for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
         if (A.columns[k] == i) continue;
-        Square B = Without(&A, k);
+        Square B = RemoveEntry(&A, k);
 
-        lost += Check(&B, "one less") < 2;
+        lost += CheckHeights(&B, "one less") < 2;
         FreeSquare(&B);
       }
     FreeSquare(&A);
@@ -128,8 +128,8 @@ static void OneMissing(void)
   End();
 }
 
-/* Where there is no memory for both at a time there may be for one; and they need not lead across. */
-static void FailsAnywhere(void)
+/* If there is no memory for both analyses, there may be for one; then the level sets need not be shared. */
+static void CheckFailures(void)
 {
   Square        A = MakeSquare(GRID_2D, 900, 1, TRSV_DOUBLE, 1);
   TrsvFactor   *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
@@ -181,7 +181,7 @@ static void FailsAnywhere(void)
 
 void TestHeights(void)
 {
-  Shapes();
-  OneMissing();
-  FailsAnywhere();
+  CheckShapes();
+  CheckMissingEntry();
+  CheckFailures();
 }

@@ -1,6 +1,6 @@
 /*
-   Matrices on the device: their analysis, transposes, plans and pairs are those of the same matrices on the host; and
-   what long rows are cut into.
+   Matrices on the device: their analyses, transposes, plans and pairs equal those of the same matrices on the host;
+   the pieces into which long rows are cut.
 */
 #include "check.h"
 #include "ilu/ilu.h"
@@ -127,7 +127,7 @@ static void TestTransposes(void)
   End();
 }
 
-/* Plans of a device matrix and of the same one on the host solve alike, to the bit. */
+/* Plans of a device matrix and of the same host matrix give solutions with the same bits. */
 static void TestPlans(void)
 {
   const TrsvAlgorithm *a;
@@ -172,8 +172,8 @@ static void TestPlans(void)
   }
 }
 
-/* The longest chain of a plan's rows: each must depend on smaller positions only, on no more than so many. */
-static int Depth(const TrsvLevelCSR *o, int longest)
+/* The longest chain of a plan's rows; each row must depend on smaller positions only, and on at most so many. */
+static int CountLevels(const TrsvLevelCSR *o, int longest)
 {
   int *depth = calloc((size_t)o->rows + 1, sizeof(int)), most = 0;
 
@@ -193,17 +193,17 @@ static int Depth(const TrsvLevelCSR *o, int longest)
   return most;
 }
 
-static void TestCut(void)
+static void TestCutMatrix(void)
 {
   static const struct {
     Shape shape;
-    int   rows, thread, warp; /* the longest chains there may be */
+    int   rows, thread, warp; /* the longest possible chains */
   } cases[] = {
     {CHAIN, 300, 299, 299},  {DENSE_ROW, 4, 1, 1},    {DENSE_ROW, 5, 1, 1}, /* 4 dependencies */
     {DENSE_ROW, 6, 2, 1},    {DENSE_ROW, 17, 2, 1},                         /* a full tree */
     {DENSE_ROW, 65, 3, 1},   {DENSE_ROW, 1024, 6, 2},                       /* log4 1023 = 5.0 */
-    {DENSE_ROW, 1026, 7, 3},                                                /* cut into pieces, each a tree */
-    {DENSE_ROW, 5000, 9, 3}, {DENSE, 100, 101, 99}, /* what gets ready late is close to its row */
+    {DENSE_ROW, 1026, 7, 3},                                                /* pieces, each cut into a tree */
+    {DENSE_ROW, 5000, 9, 3}, {DENSE, 100, 101, 99}, /* late dependencies are close to their row */
     {DENSE, 300, 302, 300},
   };
   const TrsvAlgorithm *const algorithms[] = {FindTested("thread"), TrsvAlgorithmFind("warp")};
@@ -222,7 +222,7 @@ static void TestCut(void)
         TrsvPlan *plan = MakePlan(&T.view, NULL, n, algorithms[a]);
 
         if (plan && reference) {
-          const int depth = Depth(plan->data, longest[a]);
+          const int depth = CountLevels(plan->data, longest[a]);
 
           Expect(depth <= most, "%s of %d rows: a chain of %d instead of %d", ShapeName[cases[c].shape], cases[c].rows,
                  depth, most);
@@ -242,8 +242,8 @@ static void TestCut(void)
   }
 }
 
-/* The search for level sets waits no longer than it may: for any of 256 rows of one block, which another block waits
- * for. */
+/* The search for level sets stops waiting at its limit: each of 256 rows of one block, for which another block waits,
+   is lost in turn. */
 static void TestGivesUp(void)
 {
   enum { HALF = 256 };
@@ -350,7 +350,7 @@ void TestOnDevice(void)
   TestSame();
   TestTransposes();
   TestPlans();
-  TestCut();
+  TestCutMatrix();
   TestGivesUp();
   TestEntries();
 }

@@ -1,6 +1,6 @@
 /*
-   L and U analyzed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever
-   fails, and where memory is too short for both at once.
+   L and U are analyzed at the same time, as coroutines: the results equal those of one after the other, after any
+   failure, and with too little memory for both.
 */
 #include "check.h"
 
@@ -13,7 +13,7 @@ typedef struct {
   void         *l, *u, *right, *x, *y;
 } Factors;
 
-static Factors Make(Shape shape, unsigned seed)
+static Factors MakeInput(Shape shape, unsigned seed)
 {
   Factors f;
 
@@ -33,7 +33,7 @@ static Factors Make(Shape shape, unsigned seed)
   return f;
 }
 
-static void Free(Factors *f)
+static void FreeInput(Factors *f)
 {
   TrsvAnalysisDestroy(&f->a);
   TrsvAnalysisDestroy(&f->b);
@@ -53,13 +53,13 @@ static void Schedule(unsigned k)
 {
   SimtSchedule(k);
   if (!SimtSettings.preempt)
-    SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_heights.cu */
+    SimtSettings.preempt = 32; /* kernels of a set-up need it in the executor, as in chunk_order.cu */
 }
 
-/* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one
- * after the other. */
-static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                        TrsvPair **pair)
+/* Makes pairs at the same time (which = 1: with the analysis of L, 2: of both, 3: of L, matrices on the host) or (0)
+   one after the other. */
+static TrsvError CreatePairs(Factors *f, int which, int transposed, const TrsvAlgorithm *lower,
+                             const TrsvAlgorithm *upper, TrsvPair **pair)
 {
   f->A.analysis = which ? f->a : NULL;
   f->B.analysis = which > 1 ? f->b : NULL;
@@ -73,7 +73,7 @@ static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorit
   return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
 }
 
-static void Apply(TrsvPair *pair, const Factors *f, void *x)
+static void SolvePairs(TrsvPair *pair, const Factors *f, void *x)
 {
   memset(x, 0xcd, sizeof(double) * ROWS);
   ExpectError(TrsvPairSetValues(pair, f->l, f->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
@@ -98,28 +98,28 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
 static void CheckInterleaved(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {CHAIN, BAND, DENSE};
-  unsigned           met      = 0; /* turns beyond those of one after the other */
+  unsigned           met      = 0; /* turns in addition to those of one after the other */
 
   Begin("L and U made at the same time, by %s: as one after the other", a ? TrsvAlgorithmName(a) : "the one chosen");
   for (int s = 0; s < (Reduced() ? 1 : 3); s++)
     for (int transposed = 0; transposed < 2; transposed++) {
-      Factors   f = Make(shapes[s], 3);
+      Factors   f = MakeInput(shapes[s], 3);
       TrsvPair *alone, *pair;
 
       SimtDefaults();
-      if (ExpectError(Create(&f, 0, transposed, a, a, &alone), TRSV_SUCCESS, "one after the other")) {
-        Apply(alone, &f, f.y);
+      if (ExpectError(CreatePairs(&f, 0, transposed, a, a, &alone), TRSV_SUCCESS, "one after the other")) {
+        SolvePairs(alone, &f, f.y);
         for (unsigned k = 0; k < (Reduced() ? 3 : 6); k++) {
           const unsigned turns = SimtTurns();
 
           Schedule(k);
-          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time"))
+          if (!ExpectError(CreatePairs(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time"))
             continue;
           if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn"))
             met += SimtTurns() - turns - 2;
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
-          Apply(pair, &f, f.x);
+          SolvePairs(pair, &f, f.x);
           if (TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) ||
               TrsvAlgorithmBitsVary(pair->backward.choice.algorithm))
             ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
@@ -128,7 +128,7 @@ static void CheckInterleaved(const TrsvAlgorithm *a)
         }
       }
       TrsvPairDestroy(&alone);
-      Free(&f);
+      FreeInput(&f);
     }
   SimtDefaults();
   Expect(met > (Reduced() ? 4 : 40), "the two have hardly met: %u turns", met);
@@ -136,8 +136,8 @@ static void CheckInterleaved(const TrsvAlgorithm *a)
   End();
 }
 
-/* An error in the one, in the other, in both: told is the first's where there is one, in its words. */
-static void Errors(void)
+/* An error in L, in U, in both: the message is that of L if L has one. */
+static void CheckErrors(void)
 {
   static const struct {
     int lower, broken; /* is an algorithm of the host asked for L? Has U a column that is none? */
@@ -152,7 +152,7 @@ static void Errors(void)
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
     for (int transposed = 0; transposed < 2; transposed++)
       for (unsigned k = 0; k < 4; k++) {
-        Factors      f     = Make(CHAIN, 3);
+        Factors      f     = MakeInput(CHAIN, 3);
         const size_t live  = SimtLive();
         const int    none  = ROWS + 5;
         TrsvPair    *pair  = (TrsvPair *)&f;
@@ -162,43 +162,43 @@ static void Errors(void)
         if (cases[c].broken)
           ExpectError(TrsvDeviceUpload((int *)f.B.columns + f.U.offsets[8] - 1, &none, sizeof(none), NULL),
                       TRSV_SUCCESS, "TrsvDeviceUpload");
-        ExpectError(Create(&f, 1, transposed, cases[c].lower ? serial : NULL, NULL, &pair),
+        ExpectError(CreatePairs(&f, 1, transposed, cases[c].lower ? serial : NULL, NULL, &pair),
                     upper ? TRSV_ERR_STRUCTURE : TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
         Expect(strstr(TrsvErrorMessage(), upper ? "row 7" : "serial") != NULL, "the message is another's: %s",
                TrsvErrorMessage());
         Expect(!pair && SimtLive() == live, "a pair, or %ld device allocations, in spite of the error",
                (long)(SimtLive() - live));
-        Free(&f);
+        FreeInput(&f);
       }
   SimtDefaults();
   End();
 }
 
-/* Any call of the device fails once, or for good from there on. A pair that comes of it is none the worse: a plan for
- * want of memory is no choice. */
-static void Fails(int for_ever)
+/* One call of the device fails, or all calls from it on. A pair that is made in spite of it must be right: without
+   memory another plan may be chosen. */
+static void CheckFailures(int for_ever)
 {
   TrsvPair *alone, *pair;
   int       again = 0, failed = 0, last = 0;
 
   Begin("L and U made at the same time: the device fails %s", for_ever ? "from a call on" : "once");
-  Factors      f    = Make(BAND, 3);
+  Factors      f    = MakeInput(BAND, 3);
   const size_t live = SimtLive();
-  if (ExpectError(Create(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
+  if (ExpectError(CreatePairs(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
     TrsvDeviceFinalize(); /* so that pools and streams, too, are made and may fail */
     const size_t with = SimtLive(), objects = SimtObjects();
 
-    Apply(alone, &f, f.y);
+    SolvePairs(alone, &f, f.y);
     for (long k = 1, struck = 1; struck; k += Reduced() ? 17 : 1 + k / 150) {
       TrsvError error;
 
       Schedule((unsigned)k);
       SimtFailAt(k, for_ever);
-      error  = Create(&f, 1, 0, NULL, NULL, &pair);
+      error  = CreatePairs(&f, 1, 0, NULL, NULL, &pair);
       struck = SimtFailed();
       SimtFailAt(0, 0);
       Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
-      last += error == TRSV_ERR_MEMORY; /* the vector between the two has to be, and is asked for once */
+      last += error == TRSV_ERR_MEMORY; /* the vector between the solves is necessary, and is allocated once */
       Expect(!error || error == TRSV_ERR_DEVICE || for_ever || last == 1, "place %ld: error %d, %s", k, (int)error,
              TrsvErrorMessage());
       Expect(!error || *TrsvErrorMessage(), "place %ld: no message", k);
@@ -207,7 +207,7 @@ static void Fails(int for_ever)
         again += struck != 0;
         ExpectSame(&pair->forward, &alone->forward, "the first");
         ExpectSame(&pair->backward, &alone->backward, "the second");
-        Apply(pair, &f, f.x);
+        SolvePairs(pair, &f, f.x);
         Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "place %ld: other bits", k);
       }
       TrsvPairDestroy(&pair);
@@ -222,25 +222,25 @@ static void Fails(int for_ever)
   TrsvPairDestroy(&alone);
   SimtDefaults();
   Expect(SimtLive() == live, "%ld device allocations are left", (long)(SimtLive() - live));
-  Free(&f);
+  FreeInput(&f);
   End();
 }
 
-/* Memory for one at a time, but not for both at once: they are made one after the other, and are what they are then.
-   With less, they are thread's, or there is none. */
-static void Tight(void)
+/* Memory for one analysis, but not for two: they are made one after the other with the same result. With less memory
+   the plans are those of thread, or there is an error. */
+static void CheckScarceMemory(void)
 {
   TrsvPair *alone, *pair;
   int       short_of = 0, poor = 0, none = 0;
 
   Begin("L and U made at the same time: memory for one after the other only");
-  Factors      f      = Make(BAND, 3);
+  Factors      f      = MakeInput(BAND, 3);
   const size_t before = TrsvDeviceHeld();
   TrsvDeviceMark();
-  if (ExpectError(Create(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
+  if (ExpectError(CreatePairs(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
     const size_t enough = TrsvDevicePeak() - before, live = SimtLive();
 
-    Apply(alone, &f, f.y);
+    SolvePairs(alone, &f, f.y);
     for (unsigned k = 0; k < 24; k++) {
       const size_t bytes = k < 12 ? enough : enough * (24 - k) / 14;
       TrsvError    error;
@@ -248,7 +248,7 @@ static void Tight(void)
       Schedule(k);
       SimtFailAt(0, 0);
       SimtLimit(TrsvDeviceHeld() + bytes);
-      error = Create(&f, 1, 0, NULL, NULL, &pair);
+      error = CreatePairs(&f, 1, 0, NULL, NULL, &pair);
       SimtLimit(0);
       Expect(!error || (error == TRSV_ERR_MEMORY && bytes < enough), "%zu of %zu bytes: error %d, %s", bytes, enough,
              (int)error, TrsvErrorMessage());
@@ -260,7 +260,7 @@ static void Tight(void)
       }
       if (pair) {
         poor += strstr(pair->forward.choice.reason, "no memory") || strstr(pair->backward.choice.reason, "no memory");
-        Apply(pair, &f, f.x);
+        SolvePairs(pair, &f, f.x);
         ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
       }
       TrsvPairDestroy(&pair);
@@ -272,7 +272,7 @@ static void Tight(void)
   }
   TrsvPairDestroy(&alone);
   SimtDefaults();
-  Free(&f);
+  FreeInput(&f);
   End();
 }
 
@@ -282,8 +282,8 @@ void TestInterleave(void)
 
   CheckInterleaved(NULL);
   for (int i = 0; (a = DeviceAlgorithm(&i));) CheckInterleaved(a);
-  Errors();
-  Fails(0);
-  Fails(1);
-  Tight();
+  CheckErrors();
+  CheckFailures(0);
+  CheckFailures(1);
+  CheckScarceMemory();
 }

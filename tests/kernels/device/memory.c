@@ -1,9 +1,7 @@
 /*
-   Memory that is not there: every allocation of the host and every call of the device fails once, and from then on, at
-   each place in turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is
-   memory again. And memory that is: a set-up takes little more on the device than what stays.
-
-   The linker wraps malloc and its kin; see the makefile.
+   Failed allocations: every allocation of the host and every call of the device fails, once or from then on, at each
+   place in turn. There must be an error, no lost memory, and success once there is memory again. And the peak: a set-
+   up takes little more memory of the device than it keeps. The linker wraps malloc and the like; see the makefile.
 */
 #include "solve/chunk/chunk.h"
 #include "square.h"
@@ -14,10 +12,10 @@ void *__real_realloc(void *, size_t);
 void *__real_aligned_alloc(size_t, size_t);
 void  __real_free(void *);
 
-static long until, held; /* allocations before one fails, 0 for never; allocations that are held */
+static long until, held; /* allocations until one fails, 0: none fails; allocations that are held */
 static int  forever, has_failed;
 
-static int Fails(void)
+static int IsToFail(void)
 {
   if (until == 1) {
     has_failed = 1;
@@ -34,18 +32,18 @@ static void *CountHeld(void *p)
   return p;
 }
 
-void *__wrap_malloc(size_t n) { return Fails() ? NULL : CountHeld(__real_malloc(n)); }
-void *__wrap_calloc(size_t n, size_t size) { return Fails() ? NULL : CountHeld(__real_calloc(n, size)); }
+void *__wrap_malloc(size_t n) { return IsToFail() ? NULL : CountHeld(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return IsToFail() ? NULL : CountHeld(__real_calloc(n, size)); }
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
   return CountHeld(__real_aligned_alloc(align, n));
-} /* the executor's own: it has its own way to fail */
+} /* the executor's allocations fail in their own way */
 
 void *__wrap_realloc(void *old, size_t n)
 {
   void *p;
 
-  if (Fails()) return NULL;
+  if (IsToFail()) return NULL;
   p = __real_realloc(old, n);
   held += p && !old;
   return p;
@@ -59,7 +57,7 @@ void __wrap_free(void *p)
 
 enum { ROWS = 40 };
 
-/* What is tried */
+/* The operations */
 typedef struct {
   Triangle             L, U, D;            /* D has many level sets */
   TrsvMatrix           on_device[2], deep; /* copies of them; deep with its analysis */
@@ -143,7 +141,7 @@ static TrsvError Solve(Setting *s) { return TrsvPlanSolve(s->plan, s->b, s->x, N
 static const struct {
   const char *name;
   TrsvError (*run)(Setting *);
-  int own, device; /* is another algorithm another operation? does it call the device, whatever the algorithm? */
+  int own, device; /* does the operation depend on the algorithm? does it always call the device? */
 } operations[] = {
   {"TrsvAnalyze", Analyze, 0, 0},
   {"TrsvTranspose", Transpose, 0, 0},
@@ -160,8 +158,8 @@ static const struct {
   {"TrsvPlanSolve", Solve, 1, 0},
 };
 
-/* again: after one failed allocation run may still succeed. Returns the number of places where it can fail. Of many
- * places only some of the later ones are tried. */
+/* again: after one failed allocation run may still succeed. Returns the number of places that can fail. If there are
+   many, only some of the later ones are tried. */
 static long FailEachAllocation(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after, int again)
 {
   for (long k = 1;; k += k < (Reduced() ? 8 : 24) ? 1 : 23) {
@@ -196,7 +194,7 @@ static long FailEachAllocation(Setting *s, TrsvError (*run)(Setting *), int on_d
   }
 }
 
-static void Algorithm(const TrsvAlgorithm *a)
+static void CheckAlgorithm(const TrsvAlgorithm *a)
 {
   Setting s;
 
@@ -224,9 +222,9 @@ static void Algorithm(const TrsvAlgorithm *a)
 
     if (!own && a != TrsvAlgorithmGet(0)) continue;
     if (operations[o].run == PairTogether && a != FindTested("chunk") && a != FindTested("thread"))
-      continue; /* one that calls much, one that does not */
+      continue; /* an algorithm with many calls, and one without */
     if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != FindTested("thread"))
-      continue; /* one that copies, one that does not */
+      continue; /* an algorithm that copies, and one that does not */
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyze(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyze");
     if (!s.plan && s.analysis) {
@@ -239,7 +237,7 @@ static void Algorithm(const TrsvAlgorithm *a)
         places += FailEachAllocation(&s, operations[o].run, on_device, all_after, operations[o].run == PairTogether);
     Expect(places > 0 || operations[o].run == SetValues || operations[o].run == Solve, "it could fail nowhere");
     if (s.plan && operations[o].run == Solve) {
-      until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */
+      until = forever = 1; /* a solve allocates nothing on the host, so no failure reaches it */
       ExpectError(Solve(&s), TRSV_SUCCESS, "a solve without memory");
       until = 0;
     }
@@ -280,10 +278,10 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
   return settings;
 }
 
-/* A first set-up as src/mat makes it: a pair for a factor without values, then the values. It has no more than so many
-   times the matrix while the plans are made; and at its peak, and then beyond what stays. The former depends on which
-   of the two is where when: the bound is a little above the most that seeds have shown. */
-static void Peak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
+/* A first set-up as src/mat makes it: a pair for a factor without values, then the values. While plans are made, it has
+   at most so many times the memory of the matrix; at its peak it has at most so much more than it keeps. The first
+   bound is a little above the largest of several seeds, because the peak depends on timing. */
+static void CheckPeak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
 {
   const TrsvAlgorithm *a    = FindTested(algorithm);
   TrsvFactor          *f    = NULL;
@@ -336,14 +334,14 @@ void TestMemory(void)
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  Peak(GRID_2D, 1600, "chunk", 0, 3.07, 3.14, 0);
-  Peak(GRID_3D, 1728, "chunk", 0, 2.59, 2.68, 0);
-  Peak(RANDOM, 1500, "chunk", 0, 4.05, 4.05,
-       0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
-  Peak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0);           /* into few */
-  Peak(BAND, 1500, "chunk, inverted", 0, 7.15, 7.60, 0.5); /* the values of the product, on their way */
-  Peak(GRID_2D, 1600, "thread", 0, 4.46, 5.10, 0);
-  Peak(GRID_2D, 1600, "thread, recomputing", 0, 4.46, 5.10, 0);
+  CheckPeak(GRID_2D, 1600, "chunk", 0, 3.07, 3.14, 0);
+  CheckPeak(GRID_3D, 1728, "chunk", 0, 2.59, 2.68, 0);
+  CheckPeak(RANDOM, 1500, "chunk", 0, 4.05, 4.05,
+            0.25); /* rows are cut into many partial sums; the plan keeps so little that the set-up has the peak */
+  CheckPeak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0);           /* rows are cut into few */
+  CheckPeak(BAND, 1500, "chunk, inverted", 0, 7.15, 7.60, 0.5); /* the values of the product while they are copied */
+  CheckPeak(GRID_2D, 1600, "thread", 0, 4.46, 5.10, 0);
+  CheckPeak(GRID_2D, 1600, "thread, recomputing", 0, 4.46, 5.10, 0);
   for (int i = 0; (a = TestedAlgorithm(i)); i++)
-    if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
+    if (!only || !strcmp(only, TrsvAlgorithmName(a))) CheckAlgorithm(a);
 }

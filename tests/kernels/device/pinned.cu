@@ -1,5 +1,5 @@
 /*
-   Words of the host that a device can write (src/kernels/device/pinned.cu), over a driver that stands for CUDA's.
+   Words of the host that a device can write (src/kernels/device/pinned.cu), over a simulated CUDA driver.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ enum {
 };
 
 struct Driver {
-  int         same, registers; /* has registered memory one address? Can it be registered? */
-  size_t      most;            /* bytes that it pins */
+  int         same, registers; /* does registered memory have one address? Can memory be registered? */
+  size_t      most;            /* pinned bytes */
   int         registered, allocated;
   cudaError_t pending;
 } driver;
@@ -70,14 +70,14 @@ TrsvError Check(cudaError_t e, const char *what)
 }
 } // namespace
 
-/* The file itself, under names of its own: those that it has are the executor's here. */
+/* The tested file with renamed functions: the executor defines the original names. */
 #define TRSV_RUNTIME_CUH
 #define TrsvPinnedAlloc    tested_alloc
 #define TrsvPinnedFree     tested_free
 #define TrsvPinnedFinalize tested_finalize
 #include "../../../src/kernels/device/pinned.cu"
 
-static unsigned *Alloc(int n)
+static unsigned *AllocateWords(int n)
 {
   unsigned *words;
 
@@ -87,7 +87,7 @@ static unsigned *Alloc(int n)
   return words;
 }
 
-static void Page(const char *name, int same, int registers)
+static void CheckPage(const char *name, int same, int registers)
 {
   unsigned *a, *b, *c;
 
@@ -95,16 +95,16 @@ static void Page(const char *name, int same, int registers)
   driver           = Driver{same, registers, 1 << 20, 0, 0, cudaSuccess};
   const int mapped = same && registers;
   for (int again = 0; again < 2; again++) {
-    a = Alloc(64);
-    b = Alloc(1);
+    a = AllocateWords(64);
+    b = AllocateWords(1);
     Expect(driver.registered == mapped && driver.allocated == !mapped, "%d pages registered, %d allocated",
            driver.registered, driver.allocated);
     Expect(b == a + 64, "not the next word");
     tested_free(64, a);
-    c = Alloc(63);
+    c = AllocateWords(63);
     Expect(c == a, "not the first that fit");
     tested_free(63, c);
-    c = Alloc(PAGE_WORDS - 64);
+    c = AllocateWords(PAGE_WORDS - 64);
     Expect(driver.allocated == 1 + !mapped, "words of a page that is full, or too short a run of them");
     tested_free(PAGE_WORDS - 64, c);
     tested_finalize();
@@ -112,9 +112,9 @@ static void Page(const char *name, int same, int registers)
            "the page is gone, though a word is in use, or other words are not");
     b[0] = 1;
     tested_free(1, b);
-    c = Alloc(PAGE_WORDS);
+    c = AllocateWords(PAGE_WORDS);
     Expect(c == a && driver.allocated == !mapped, "the whole page");
-    b = Alloc(2);
+    b = AllocateWords(2);
     Expect(driver.allocated == 1 + !mapped, "there is no page for them");
     tested_free(2, b);
     tested_free(PAGE_WORDS, c);
@@ -126,7 +126,7 @@ static void Page(const char *name, int same, int registers)
   End();
 }
 
-static void None(void)
+static void CheckNoMemory(void)
 {
   unsigned *words = (unsigned *)&driver;
 
@@ -135,7 +135,7 @@ static void None(void)
   ExpectError(tested_alloc(1, &words), TRSV_ERR_MEMORY, "TrsvPinnedAlloc");
   Expect(!words && !driver.pending, "words, or an error for the next launch, in spite of the error");
   driver.registers = 1;
-  words            = Alloc(PAGE_WORDS);
+  words            = AllocateWords(PAGE_WORDS);
   unsigned *more;
   ExpectError(tested_alloc(1, &more), TRSV_ERR_MEMORY, "TrsvPinnedAlloc");
   Expect(!more, "words in spite of the error");
@@ -147,8 +147,8 @@ static void None(void)
 
 extern "C" void TestPinned(void)
 {
-  Page("a page that is registered", 1, 1);
-  Page("a page that cannot be registered", 1, 0);
-  Page("a device that knows it by another address", 0, 1);
-  None();
+  CheckPage("a page that is registered", 1, 1);
+  CheckPage("a page that cannot be registered", 1, 0);
+  CheckPage("a device that knows it by another address", 0, 1);
+  CheckNoMemory();
 }

@@ -1,21 +1,21 @@
 /*
-   ILU(0) and IC(0) of complex values: L and U against the same elimination on the host, by C's arithmetic; the shifts;
-   the object TrsvIlu.
+   ILU(0) and IC(0) of complex values: L and U compared with the same elimination on the host, in C's arithmetic; the
+   shifts; the object TrsvIlu.
 */
 #include <complex.h>
 #include "square.h"
 
 typedef double complex Complex;
 
-static Complex At(const void *a, TrsvPrecision p, int i) { return CMPLX(Get(a, p, 2 * i), Get(a, p, 2 * i + 1)); }
+static Complex EntryAt(const void *a, TrsvPrecision p, int i) { return CMPLX(Get(a, p, 2 * i), Get(a, p, 2 * i + 1)); }
 
-static void Put(void *a, TrsvPrecision p, int i, Complex v)
+static void PutEntry(void *a, TrsvPrecision p, int i, Complex v)
 {
   Set(a, p, 2 * i, creal(v));
   Set(a, p, 2 * i + 1, cimag(v));
 }
 
-static int Find(const int *offsets, const int *columns, int i, int j)
+static int FindEntry(const int *offsets, const int *columns, int i, int j)
 {
   for (int k = offsets[i]; k < offsets[i + 1]; k++)
     if (columns[k] == j) return k;
@@ -23,7 +23,7 @@ static int Find(const int *offsets, const int *columns, int i, int j)
 }
 
 /* Values that are dominant by rows and columns; symmetric, or Hermitian but for imaginary parts of the diagonal. */
-static void Fill(Square *A, TrsvFactorKind kind, unsigned seed)
+static void FillValues(Square *A, TrsvFactorKind kind, unsigned seed)
 {
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
@@ -35,7 +35,7 @@ static void Fill(Square *A, TrsvFactorKind kind, unsigned seed)
       v += RandomReal(&r) * I;
       if (j == i) v = kind == TRSV_ICC_HERMITIAN ? 2.5 + v : 3 * cexp(3 * I * v) / cabs(cexp(3 * I * v));
       else v /= mine > other ? mine : other;
-      Put(A->values, A->precision, k, turned && kind == TRSV_ICC_HERMITIAN ? conj(v) : v);
+      PutEntry(A->values, A->precision, k, turned && kind == TRSV_ICC_HERMITIAN ? conj(v) : v);
     }
 }
 
@@ -45,29 +45,29 @@ static void Eliminate(const Square *A, TrsvFactorKind kind, double shift, double
 {
   for (int i = 0; i < A->rows; i++) {
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
-      u[k] = At(A->values, A->precision, k) + (A->columns[k] == i ? shift : 0);
+      u[k] = EntryAt(A->values, A->precision, k) + (A->columns[k] == i ? shift : 0);
     for (int k = A->offsets[i]; k < A->offsets[i + 1] && A->columns[k] < i; k++) {
-      const int     j = A->columns[k], own = Find(A->offsets, A->columns, j, i);
-      const Complex d = u[Find(A->offsets, A->columns, j, j)];
+      const int     j = A->columns[k], own = FindEntry(A->offsets, A->columns, j, i);
+      const Complex d = u[FindEntry(A->offsets, A->columns, j, j)];
 
       l[k] = (kind == TRSV_ILU ? u[k] : kind == TRSV_ICC ? u[own] : conj(u[own])) / d;
       for (int m = A->offsets[j]; m < A->offsets[j + 1]; m++) {
         const int to = A->columns[m] > j && (kind == TRSV_ILU || A->columns[m] >= i)
-                       ? Find(A->offsets, A->columns, i, A->columns[m])
+                       ? FindEntry(A->offsets, A->columns, i, A->columns[m])
                        : -1;
 
         if (to >= 0) u[to] -= l[k] * u[m];
       }
     }
-    const int d = Find(A->offsets, A->columns, i, i);
+    const int d = FindEntry(A->offsets, A->columns, i, i);
 
     if (kind == TRSV_ICC_HERMITIAN) u[d] = creal(u[d]);
     if (inblocks > 0 && cabs(u[d]) <= zero) u[d] += inblocks;
   }
 }
 
-static void Near(TrsvPrecision p, Complex got, Complex wanted, double loose, const char *what, int i, int j,
-                 const char *where)
+static void IsNear(TrsvPrecision p, Complex got, Complex wanted, double loose, const char *what, int i, int j,
+                   const char *where)
 {
   const double bound = loose * (TrsvRealPrecision(p) == TRSV_FLOAT ? 2e-5 : 1e-12);
 
@@ -75,9 +75,9 @@ static void Near(TrsvPrecision p, Complex got, Complex wanted, double loose, con
          j, creal(got), cimag(got), creal(wanted), cimag(wanted));
 }
 
-/* The factor that is there, in the order order, against the elimination of A in that order. */
-static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind, double shift, double zero,
-                    double inblocks, double loose, const char *where)
+/* Compares the factor, in the given order, with the elimination of A in that order. */
+static void CompareFactors(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind, double shift, double zero,
+                           double inblocks, double loose, const char *where)
 {
   const TrsvPrecision p = A->precision;
   Square              B = Permuted(A, t->row);
@@ -86,11 +86,11 @@ static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind
   Eliminate(&B, kind, shift, zero, inblocks, l, u);
   for (int i = 0; i < A->rows; i++) {
     for (int k = t->L.offsets[i]; k < t->L.offsets[i + 1]; k++)
-      Near(p, At(t->L.values, p, k), l[Find(B.offsets, B.columns, i, t->L.columns[k])], loose, "L", i, t->L.columns[k],
-           where);
+      IsNear(p, EntryAt(t->L.values, p, k), l[FindEntry(B.offsets, B.columns, i, t->L.columns[k])], loose, "L", i,
+             t->L.columns[k], where);
     for (int k = t->U.offsets[i]; k < t->U.offsets[i + 1]; k++)
-      Near(p, At(t->U.values, p, k), u[Find(B.offsets, B.columns, i, t->U.columns[k])], loose, "U", i, t->U.columns[k],
-           where);
+      IsNear(p, EntryAt(t->U.values, p, k), u[FindEntry(B.offsets, B.columns, i, t->U.columns[k])], loose, "U", i,
+             t->U.columns[k], where);
     if (kind == TRSV_ICC_HERMITIAN)
       Expect(Get(t->U.values, p, 2 * t->U.offsets[i] + 1) == 0, "%s: pivot %d is not real", where, i);
   }
@@ -99,8 +99,8 @@ static void Compare(const Square *A, const TrsvTriangles *t, TrsvFactorKind kind
   FreeSquare(&B);
 }
 
-static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvPivots *pivots, double loose, int times,
-                    const char *where)
+static void CheckFactor(const Square *A, TrsvFactorKind kind, int lanes, const TrsvPivots *pivots, double loose,
+                        int times, const char *where)
 {
   TrsvFactor   *f = MakeFactor(A, NULL, kind, lanes);
   TrsvTriangles t = {0}, before = {0};
@@ -111,8 +111,8 @@ static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvP
     if (!ExpectError(TrsvFactorSetValues(f, NULL, NULL, A->values, pivots, &o, NULL), TRSV_SUCCESS, where)) break;
     if (!Expect(o.row < 0, "%s: row %d has a zero pivot", where, o.row)) break;
     if (!ExpectError(TrsvFactorDownload(f, &t, NULL), TRSV_SUCCESS, where)) break;
-    Compare(A, &t, kind, o.shift, pivots->zero, pivots->shift == TRSV_SHIFT_INBLOCKS ? pivots->amount : 0, loose,
-            where);
+    CompareFactors(A, &t, kind, o.shift, pivots->zero, pivots->shift == TRSV_SHIFT_INBLOCKS ? pivots->amount : 0, loose,
+                   where);
     for (int i = 0; pivots->shift == TRSV_SHIFT_POSITIVE_DEFINITE && i < A->rows; i++)
       Expect(Get(t.U.values, A->precision, 2 * t.U.offsets[i]) > 0, "%s: pivot %d has no positive real part", where, i);
     if (s)
@@ -127,7 +127,7 @@ static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvP
   TrsvFactorDestroy(&f);
 }
 
-static void Shapes(TrsvFactorKind kind, TrsvPrecision p, int lanes)
+static void CheckShapes(TrsvFactorKind kind, TrsvPrecision p, int lanes)
 {
   static const int sizes[] = {1, 2, 33, 90};
 
@@ -137,24 +137,24 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision p, int lanes)
         const int rows = shape == GRID_3D && n > 1 ? 64 : shape == DENSE && n > 1 ? 40 : sizes[n];
         Square    A    = MakeSquare((Shape)shape, rows, kind != TRSV_ILU, p, 7);
 
-        Fill(&A, kind, 11 + (unsigned)n);
-        Numeric(&A, kind, lanes, &Plain, 1, Reduced() ? 1 : 2, ShapeName[shape]);
+        FillValues(&A, kind, 11 + (unsigned)n);
+        CheckFactor(&A, kind, lanes, &Plain, 1, Reduced() ? 1 : 2, ShapeName[shape]);
         FreeSquare(&A);
       }
 }
 
-/* A row of so many dependencies that it takes a whole warp, and its stars. */
-static void LongRow(TrsvFactorKind kind, TrsvPrecision p)
+/* A row that takes a whole warp, and rows that depend on it. */
+static void CheckLongRow(TrsvFactorKind kind, TrsvPrecision p)
 {
   Square A = MakeSquare(ARROW, 600, kind != TRSV_ILU, p, 7);
 
-  Fill(&A, kind, 5);
-  Numeric(&A, kind, 0, &Plain, 10, 1, "an arrow");
+  FillValues(&A, kind, 5);
+  CheckFactor(&A, kind, 0, &Plain, 10, 1, "an arrow");
   FreeSquare(&A);
 }
 
-/* Zero and small pivots, judged by magnitude, or for positive definite ones by the real part. */
-static void Shifts(TrsvFactorKind kind, TrsvPrecision p)
+/* Zero and small pivots: compared by magnitude or, for positive definite shifts, by the real part. */
+static void CheckShifts(TrsvFactorKind kind, TrsvPrecision p)
 {
   static const Complex small[] = {0, 1e-8 * I, -1e-8, -2 + 1 * I};
 
@@ -165,12 +165,13 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision p)
       Square           A      = MakeSquare(s % 2 ? GRID_2D : BAND, 49, kind != TRSV_ILU, p, 7);
       char             where[80];
 
-      Fill(&A, TRSV_ICC_HERMITIAN, 5); /* pivots with positive real parts */
+      FillValues(&A, TRSV_ICC_HERMITIAN, 5); /* pivots with positive real parts */
       if (kind == TRSV_ICC)
         for (int i = 0; i < A.rows; i++)
           for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++)
-            if (A.columns[k] < i) Put(A.values, p, k, At(A.values, p, Find(A.offsets, A.columns, A.columns[k], i)));
-      Put(A.values, p, Find(A.offsets, A.columns, 0, 0), small[s]);
+            if (A.columns[k] < i)
+              PutEntry(A.values, p, k, EntryAt(A.values, p, FindEntry(A.offsets, A.columns, A.columns[k], i)));
+      PutEntry(A.values, p, FindEntry(A.offsets, A.columns, 0, 0), small[s]);
       (void)snprintf(where, sizeof(where), "shift %d, pivot %g + %g i", shift, creal(small[s]), cimag(small[s]));
       if (shift == TRSV_SHIFT_NONE && counts) {
         TrsvFactor *f = MakeFactor(&A, NULL, kind, 0);
@@ -182,14 +183,15 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision p)
                  "%s: row %d, pivot %g", where, o.row, o.pivot);
         TrsvFactorDestroy(&f);
       } else {
-        Numeric(&A, kind, s % 2 ? 0 : 4, &pivots, 1e4, 1, where);
+        CheckFactor(&A, kind, s % 2 ? 0 : 4, &pivots, 1e4, 1, where);
       }
       FreeSquare(&A);
     }
 }
 
-/* The object: any order, solves in both memories and with the transpose, against serial with what it downloads. */
-static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
+/* The object: every order; solves in both memories and with the transpose, compared with serial for the downloaded
+   triangles. */
+static void CheckObject(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
 {
   const int      rows    = 100;
   Square         A       = MakeSquare(GRID_2D, rows, 1, p, 9);
@@ -207,14 +209,14 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
   double         largest = 0;
   void          *b = MakeVector(p, rows, 3), *x[2] = {MakeArray(p, rows), MakeArray(p, rows)};
 
-  Fill(&A, kind, 5);
+  FillValues(&A, kind, 5);
   if (ExpectError(TrsvIluCreate(&request, rows, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
     ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
     TrsvIluDescribe(ilu, &info);
     Expect(info.on_device && o.row < 0, "on the device %d, '%s', row %d", info.on_device, info.host_reason, o.row);
     if (ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluDownload")) {
-      Compare(&A, &t, kind, 0, 0, 0, 1, "the object");
+      CompareFactors(&A, &t, kind, 0, 0, 0, 1, "the object");
       TrsvTrianglesDestroy(&t);
     }
     for (int transposed = 0; transposed < 2; transposed++) {
@@ -225,7 +227,7 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
       }
       ExpectClose(p, rows, x[1], x[0], transposed ? "transposed" : "as it is");
     }
-    if (kind == TRSV_ICC_HERMITIAN) { /* (L U)^-1 is Hermitian: that of the transpose is the conjugate */
+    if (kind == TRSV_ICC_HERMITIAN) { /* (L U)^-1 is Hermitian: the solution with the transpose is the conjugate */
       void *c = MakeArray(p, rows);
 
       for (int i = 0; i < 2 * rows; i++) Set(c, p, i, (i % 2 ? -1 : 1) * Get(b, p, i));
@@ -246,7 +248,7 @@ static void Object(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest order)
 }
 
 /* The values decide by their magnitudes whether the multicolor order is tried. */
-static void Asymmetry(TrsvPrecision p)
+static void CheckAsymmetry(TrsvPrecision p)
 {
   char why[80];
 
@@ -254,8 +256,8 @@ static void Asymmetry(TrsvPrecision p)
     Square  A   = MakeSquare(GRID_2D, 100, 1, p, 9);
     TrsvCSR csr = {100, A.offsets, A.columns, A.values};
 
-    Fill(&A, (TrsvFactorKind)kind, 5);
-    for (int k = 0; kind == TRSV_ILU && k < A.nnz; k++) Put(A.values, p, k, k % 2 ? 1 : 0);
+    FillValues(&A, (TrsvFactorKind)kind, 5);
+    for (int k = 0; kind == TRSV_ILU && k < A.nnz; k++) PutEntry(A.values, p, k, k % 2 ? 1 : 0);
     ExpectError(TrsvCheckNearlySymmetric(&csr, p, why, sizeof(why)), TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
     Expect((*why != 0) == (kind == TRSV_ILU), "kind %d: '%s'", kind, why);
     FreeSquare(&A);
@@ -274,23 +276,23 @@ void TestFactorComplex(void)
 
       for (int lanes = 0; lanes <= 32; lanes = lanes ? (Reduced() ? 8 : 2) * lanes : 4) {
         Begin("factor %s, %s, %d lanes", names[k], PrecisionName(p), lanes);
-        Shapes(kind, p, lanes);
+        CheckShapes(kind, p, lanes);
         End();
       }
       Begin("factor %s, %s, a long row", names[k], PrecisionName(p));
-      LongRow(kind, p);
+      CheckLongRow(kind, p);
       End();
       Begin("factor %s, %s, shifts", names[k], PrecisionName(p));
-      Shifts(kind, p);
+      CheckShifts(kind, p);
       End();
       for (int order = TRSV_ORDER_GIVEN; order <= TRSV_ORDER_AUTO; order++) {
         Begin("ilu: %s, %s, order %d", names[k], PrecisionName(p), order);
-        Object(kind, p, (TrsvOrderRequest)order);
+        CheckObject(kind, p, (TrsvOrderRequest)order);
         End();
       }
     }
     Begin("asymmetry of %s values", PrecisionName(p));
-    Asymmetry(p);
+    CheckAsymmetry(p);
     End();
   }
 }

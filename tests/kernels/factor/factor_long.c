@@ -1,11 +1,11 @@
 /*
-   Factorizations with long rows: rows that many depend on, or that depend on many, of lengths about what a warp or a
-   block takes at once, on either side of the diagonal; patterns of such rows that cannot be factored.
+   Factorizations with long rows: rows with many dependencies or many dependents, of lengths near those that a warp or
+   a block takes at once, on either side of the diagonal; such patterns that cannot be factored.
 */
 #include "square.h"
 
-/* Rows so long that a warp looks up a part of a dependency before it waits for it, and the rest after. */
-static void Long(void)
+/* Rows so long that a warp looks up a part of a dependency before it waits, and the rest after the wait. */
+static void CheckLongRows(void)
 {
   for (int kind = 0; kind < 2; kind++) {
     Square      A;
@@ -21,8 +21,8 @@ static void Long(void)
   }
 }
 
-/* The lengths of the rows of U that rows depend on. */
-static double Operations(const Square *A)
+/* The sum of the lengths of the rows of U on which rows depend. */
+static double CountOperations(const Square *A)
 {
   double sum = 0;
 
@@ -33,8 +33,8 @@ static double Operations(const Square *A)
   return sum;
 }
 
-/* A star and a ring with a hub: on its first row all depend; with the ring they have entries in common with it. */
-static void Star(void)
+/* A star, and a ring with a hub: all rows depend on the first row; in the ring they share entries with it. */
+static void CheckStar(void)
 {
   enum { ROWS = 150 };
   int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * ROWS);
@@ -59,13 +59,13 @@ static void Star(void)
       if (f) Expect((f->lanes_per_row == 1) == !ring, "%d lanes", f->lanes_per_row);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "star");
       for (int shift = TRSV_SHIFT_NONZERO; f && shift <= TRSV_SHIFT_POSITIVE_DEFINITE; shift++)
-        for (int side = -1; side <= 1;
-             side += 2) { /* the first pivot, against its row's sum, hardly counts as zero, or hardly does not */
+        for (int side = -1; side <= 1; side += 2) { /* the first pivot, relative to the sum of its row: just below the
+                                                       limit for a zero pivot, or just above */
           const TrsvPivots p   = {(TrsvShift)shift, 1, 0.01};
           double           sum = 0;
 
-          /* the next rows: one whose first entry is not that of the sum; one of a small pivot and nothing else, beside
-           * which all but its own sum is large */
+          /* the next rows: one whose first entry is not that of the sum; one with a small pivot only, while all other
+             numbers are large */
           Set(A.values, A.precision, A.offsets[1], 1.5 * Get(A.values, A.precision, A.offsets[0] + 1));
           Set(A.values, A.precision, A.offsets[0] + 2, 0);
           Set(A.values, A.precision, A.offsets[2], 0);
@@ -82,9 +82,9 @@ static void Star(void)
   free(columns);
 }
 
-/* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they
-   would be gone through as often as there are rows. */
-static void Shared(void)
+/* All rows, short and long, depend on two longer rows: each row searches these for its own entries; otherwise the time
+   would be their length times the number of rows. */
+static void CheckSharedRows(void)
 {
   enum { ROWS = 420 };
   const int lanes[] = {4, 32};
@@ -109,8 +109,8 @@ static void Shared(void)
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
       if (f)
-        Expect((double)f->host_work.operations == Operations(&A), "%llu operations instead of %g",
-               f->host_work.operations, Operations(&A));
+        Expect((double)f->host_work.operations == CountOperations(&A), "%llu operations instead of %g",
+               f->host_work.operations, CountOperations(&A));
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
       End();
@@ -119,10 +119,10 @@ static void Shared(void)
   free(columns);
 }
 
-/* Hubs behind all others, long enough for their dependencies to be taken off side by side: FIRST depends on all, SECOND
-   on the first ones, EVEN on every other of more. Where the dependencies touch nothing but the diagonal of a hub they
-   are stars, and are not: in a chain in the middle; where hubs know each other and two have the same; behind a row of
-   many entries. Others have an entry that the hub does not. */
+/* Hubs after all other rows, so long that their dependencies are processed in parallel: FIRST depends on all rows,
+   SECOND on the first rows, EVEN on every second of further rows. The dependencies are stars if they share only the
+   diagonal with a hub. They are not in a chain in the middle, where hubs depend on each other and two have common
+   dependencies, and after a row of many entries. Other rows have an entry that the hub does not have. */
 enum { FIRST = 2000, SECOND, EVEN, HUB_ROWS };
 
 static int IsHubEntry(int i, int j, int known)
@@ -134,8 +134,8 @@ static int IsHubEntry(int i, int j, int known)
   return j == i + 1 ? i >= 600 && i < 640 : j == i + 1500 && i % 16 == 3;
 }
 
-/* one_way: U has hardly any of SECOND's column, and of its row some values are 0. */
-static Square HubSquare(TrsvPrecision precision, int known, int one_way)
+/* one_way: U has few entries of SECOND's column, and some values of its row are 0. */
+static Square MakeHubSquare(TrsvPrecision precision, int known, int one_way)
 {
   Square A = NewSquare(HUB_ROWS, 32 * HUB_ROWS, precision);
   int    n = 0;
@@ -151,10 +151,10 @@ static Square HubSquare(TrsvPrecision precision, int known, int one_way)
   return A;
 }
 
-static void Stars(int kind, TrsvPrecision precision, int known, int one_way)
+static void CheckStars(int kind, TrsvPrecision precision, int known, int one_way)
 {
   static const TrsvShift shift[] = {TRSV_SHIFT_NONE, TRSV_SHIFT_NONZERO, TRSV_SHIFT_POSITIVE_DEFINITE};
-  Square                 A       = HubSquare(precision, known, one_way);
+  Square                 A       = MakeHubSquare(precision, known, one_way);
   TrsvFactor            *f;
 
   Begin("factor %s, %s: hubs that %s each other%s", kind ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
@@ -170,9 +170,9 @@ static void Stars(int kind, TrsvPrecision precision, int known, int one_way)
   End();
 }
 
-/* PETSc's symbolic phase takes the square of a long row's length where rows are in another order, and the device does
-   not. The long ones are the last, in L, or the first, in U. */
-static void Walks(int first)
+/* PETSc's symbolic phase takes a time that is the square of a long row's length if rows are in another order; the
+   device does not. The long rows are the last of L or the first of U. */
+static void CheckWalks(int first)
 {
   enum { ROWS = 20000, HUBS = 5 };
   int   *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * (HUBS + 1) * ROWS), *order, n = 0;
@@ -208,9 +208,9 @@ static void Walks(int first)
   End();
 }
 
-/* A row, and a column, that is full: the first, one in the middle, the last. There are as many rows as a block takes,
- * or one less or more. */
-static void Hubs(void)
+/* A full row and column: the first, the middle one, the last. There are as many rows as a block takes, one less or one
+   more. */
+static void CheckHubs(void)
 {
   static const int sizes[] = {33, 255, 256, 257, 1024, 1025};
   const int        most    = Reduced() ? 257 : 1025;
@@ -245,9 +245,9 @@ static void Hubs(void)
   }
 }
 
-/* Two rows, the second of which depends on the first, and so many others that depend on one of them each, by turns, but
-   for one that depends on both: the last of the first's, or of the second's; none where common is 0. */
-static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
+/* Two rows, the second of which depends on the first. Other rows depend on one of them, in turn, but one row depends on
+   both: the last dependent of the first or of the second; common = 0: none. */
+static void CheckHubPair(TrsvFactorKind kind, const int own[2], int common)
 {
   const int n = 2 + own[0] + own[1], both = common == 1 ? 0 : 1;
   int      *offsets = malloc(sizeof(int) * ((size_t)n + 1)), *columns = malloc(sizeof(int) * 8 * (size_t)n),
@@ -283,7 +283,7 @@ static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
   free(columns);
 }
 
-static void Hubs2(void)
+static void CheckHubPairs(void)
 {
   static const int own[][2] = {{3, 5},     {127, 140}, {128, 140}, {129, 140},
                                {140, 127}, {140, 128}, {140, 129}, {400, 300}};
@@ -293,21 +293,20 @@ static void Hubs2(void)
     Begin("factor %s: two rows that many depend on", kind ? "icc" : "ilu");
     for (size_t k = Reduced() ? (size_t)kind : 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0);
          k += Reduced() ? 2 : 1)
-      for (int common = 0; common < 3; common++) TwoHubs((TrsvFactorKind)kind, own[k], common);
+      for (int common = 0; common < 3; common++) CheckHubPair((TrsvFactorKind)kind, own[k], common);
     End();
   }
 }
 
-/* 600 rows, that in the middle full, with something wrong in or beside it; the first such row is named. */
-static void Refused(void)
+/* 600 rows, of which the middle one is full, with a fault in it or next to it; the error names the first such row. */
+static void CheckRefused(void)
 {
   enum { ROWS = 600, HUB = 300 };
   static const struct {
     const char *what;
-    int         row, entry,
-      column; /* what is wrong: a column; or, where entry is -1, where the row ends, so much sooner than it starts */
-    int also; /* a row whose first column is spoilt, too, or -1 */
-    int named;
+    int         row, entry, column; /* the fault: a column; entry = -1: the row ends so much before it starts */
+    int         also;               /* another row whose first column is wrong, or -1 */
+    int         named;
   } spoils[] = {
     {"has no diagonal entry", HUB, HUB, HUB, -1, -1},
     {"columns must rise", HUB, 256, 255, -1, HUB},
@@ -357,17 +356,17 @@ static void Refused(void)
   }
 }
 
-void LongRows(void)
+void TestFactorLong(void)
 {
-  if (Mine()) Long();
-  if (Mine()) Shared();
-  Star();
+  if (Mine()) CheckLongRows();
+  if (Mine()) CheckSharedRows();
+  CheckStar();
   for (int variant = 0; variant < 8; variant++)
-    if (Mine()) Stars(variant & 1, (TrsvPrecision)(variant >> 1 & 1), variant >> 2, 0);
-  if (Mine()) Stars(TRSV_ILU, TRSV_DOUBLE, 0, 1);
-  if (Mine()) Walks(0);
-  if (Mine()) Walks(1);
-  if (Mine()) Hubs();
-  Hubs2();
-  if (Mine()) Refused();
+    if (Mine()) CheckStars(variant & 1, (TrsvPrecision)(variant >> 1 & 1), variant >> 2, 0);
+  if (Mine()) CheckStars(TRSV_ILU, TRSV_DOUBLE, 0, 1);
+  if (Mine()) CheckWalks(0);
+  if (Mine()) CheckWalks(1);
+  if (Mine()) CheckHubs();
+  CheckHubPairs();
+  if (Mine()) CheckRefused();
 }

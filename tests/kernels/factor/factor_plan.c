@@ -1,6 +1,6 @@
 /*
-   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where
-   it does not, the launch that does without has the same outcome.
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): if the plan finds them, nothing else is made for
+   them; if it cannot, the launch without a plan has the same outcome.
 */
 #include "solve/chunk/chunk.h"
 #include "square.h"
@@ -14,17 +14,17 @@ static const TrsvChunkSettings forced[] = {
 
 enum { FORCED = sizeof(forced) / sizeof(forced[0]) };
 
-/* x of L x = b by a plan that has been given L's values */
-static void Solve(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
+/* Sets L's values and solves L x = b. */
+static void SolveByPlan(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
 {
   memset(x, 0xa5, TrsvValueSize(precision) * (size_t)rows);
   ExpectError(TrsvPlanSetValues(plan, l, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
   ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
 }
 
-/* A without every third entry off the diagonal: an unsymmetric pattern, where a row depends on another that has nothing
- * for it */
-static Square Thinned(const Square *A)
+/* A without every third entry off the diagonal: an unsymmetric pattern, in which a row may depend on another that has
+   no entry for it */
+static Square RemoveEntries(const Square *A)
 {
   Square B = NewSquare(A->rows, A->nnz, A->precision);
   int    n = 0;
@@ -42,15 +42,15 @@ static Square Thinned(const Square *A)
   return B;
 }
 
-/* Values are right, by the plan, and it solves afterwards as one that has found no pivots does. */
-static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
+/* The values by the plan are right, and the plan then solves as one that has found no pivots. */
+static void CheckFound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
 {
   Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double",
         thin ? "unsymmetric " : "", ShapeName[shape]);
   for (int s = shape == CHAIN ? 0 : -1; s < (int)FORCED;
-       s++) { /* of its own, a chain has narrow steps, for which there is no such launch */
+       s++) { /* a chain's own settings have narrow steps, for which there is no such launch */
     Square whole       = MakeSquare(shape, 700, kind == TRSV_ICC || s % 2, precision, 11),
-           A           = thin ? Thinned(&whole) : Permuted(&whole, NULL);
+           A           = thin ? RemoveEntries(&whole) : Permuted(&whole, NULL);
     int        *order  = s == 1 ? MakeOrder(A.rows, 3) : NULL;
     TrsvFactor *f      = MakeFactor(&A, order, kind, 0);
     const int   pivots = f && f->pivots;
@@ -78,7 +78,8 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     for (int i = 0; i < 2; i++) {
       x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
-      Solve(i ? other : plan, l, A.rows, precision, u, x[i]); /* U has as many values as there are rows, and more */
+      SolveByPlan(i ? other : plan, l, A.rows, precision, u,
+                  x[i]); /* u serves as b: it has at least as many values as there are rows */
     }
     Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)A.rows),
            "the plan solves otherwise than one that has found no pivots");
@@ -92,9 +93,9 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
   End();
 }
 
-/* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's
-   are made of the reciprocals of the very pivots that U has. */
-static void Canceled(TrsvFactorKind kind)
+/* Pivots that are small by cancellation: L U still equals A up to rounding of the terms, entry by entry, because L is
+   computed from the reciprocals of the pivots in U. */
+static void CheckSmallPivots(TrsvFactorKind kind)
 {
   const TrsvPivots p = {TRSV_SHIFT_NONE, 0, 0};
   Square           A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 7);
@@ -149,16 +150,16 @@ static void Canceled(TrsvFactorKind kind)
   End();
 }
 
-/* What a plan cannot do is found out, and done without. */
-static void Unsound(TrsvFactorKind kind)
+/* Matrices whose pivots a plan cannot find: this is detected, and the launch without a plan finds them. */
+static void CheckNotFound(TrsvFactorKind kind)
 {
   static const struct {
     const char *what;
-    int         exponent; /* of two, by which the matrix is multiplied */
+    int         exponent; /* the matrix is multiplied by two to this power */
     int         zero;     /* the first row of a zero diagonal, -1: none */
-    double      small;    /* what another's is multiplied by */
+    double      small;    /* a factor for another diagonal */
     TrsvShift   shift;
-    int         without; /* the plan */
+    int         without; /* are they found without the plan? */
   } cases[] = {
     {"products below the range", -600, -1, 1, TRSV_SHIFT_NONE, 1},
     {"products above the range", 600, -1, 1, TRSV_SHIFT_NONE, 1},
@@ -204,8 +205,8 @@ static void Unsound(TrsvFactorKind kind)
   }
 }
 
-/* Any call fails while a matrix is factored that its plan cannot do: an error, and the next time it works. */
-static void Fails(void)
+/* Any call fails while a matrix is factored whose pivots the plan cannot find: an error, and the next call succeeds. */
+static void CheckFailures(void)
 {
   Square     A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3), B = Permuted(&A, NULL);
   TrsvPivots shifted = {TRSV_SHIFT_NONZERO, 1e-3, 1e-10};
@@ -240,12 +241,12 @@ static void Fails(void)
   End();
 }
 
-/* A store that never arrives: the factorization says so, not what the plan is asked for next. */
-static void Lost(void)
+/* A lost store: the factorization returns the error, not the next call of the plan. */
+static void CheckLostStore(void)
 {
   int told = 0;
 
-  Begin("factor by a plan: a lost store is told");
+  Begin("factor by a plan: a lost store is reported");
   for (int lose = 1; lose < 40; lose += 3) {
     Square      A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 3);
     TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
@@ -272,167 +273,20 @@ static void Lost(void)
   End();
 }
 
-/* The analysis stays where its order will be needed. */
-static void Trimmed(void)
-{
-  Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
-  TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
-  TrsvOutcome o;
-
-  Begin("factor: an analysis that values will need is not given up");
-  if (f) {
-    TrsvFactorReleaseWorkspace(f, NULL);
-    Expect(!!f->analysis, "it is gone");
-    ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
-    TrsvFactorReleaseWorkspace(f, NULL);
-    Expect(!f->analysis, "it is still there");
-  }
-  TrsvFactorDestroy(&f);
-  FreeSquare(&A);
-  End();
-}
-
-/* x of L U x = b, by a pair */
-static void *SolvePair(TrsvPair *pair, const void *b)
-{
-  void *x = malloc(sizeof(double) * (size_t)pair->rows);
-
-  memset(x, 0xa5, sizeof(double) * (size_t)pair->rows);
-  ExpectError(TrsvPairForward(pair, b, pair->work, NULL), TRSV_SUCCESS, "TrsvPairForward");
-  ExpectError(TrsvPairBackward(pair, pair->work, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
-  return x;
-}
-
-/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it.
- */
-static void Given(TrsvFactorKind kind)
-{
-  const TrsvAlgorithm *const chunk = FindTested("chunk");
-  Square                     A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
-  TrsvFactor *f[2]    = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
-  TrsvPair   *pair[3] = {NULL, NULL, NULL};
-  TrsvMatrix  L, U;
-  TrsvOutcome o;
-  const void *l[2], *u[2];
-
-  Begin("factor %s by a plan: values that the plan alone has", kind == TRSV_ICC ? "icc" : "ilu");
-  for (int i = 0; f[0] && f[1] && i < 2; i++) {
-    void *x[2];
-
-    TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
-    if (!i)
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]),
-                  TRSV_SUCCESS, "TrsvPairCreate");
-    for (int k = 0; !i && k < 2; k++) {
-      TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]),
-                  TRSV_SUCCESS, "TrsvPairCreate");
-    }
-    if (!pair[0] || !pair[1] || !pair[2]) break;
-    if (!i)
-      ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT,
-                  "a plan without values");
-    TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
-    Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
-    for (int k = 0; k < 2; k++) {
-      ExpectError(TrsvFactorSetValues(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL,
-                                      A.values, &Plain, &o, NULL),
-                  TRSV_SUCCESS, "TrsvFactorSetValues");
-      TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
-      Expect(!f[k]->reciprocals, "a vector of its own");
-      if (l[k])
-        ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT,
-                    "a plan with what the pivots are made of");
-      ExpectError(TrsvPairSetValues(pair[k], l[k], u[k], TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-      x[k] = SolvePair(pair[k], A.values);
-    }
-    Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
-    Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
-    ExpectError(TrsvFactorMaterialize(f[0], pair[2]->forward.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT,
-                "TrsvFactorMaterialize by another plan");
-    for (long k = 1, failed = 1; failed && k < 50; k++) {
-      SimtFailAt(k, 0);
-      const TrsvError error = TrsvFactorMaterialize(f[0], pair[0]->forward.plan, NULL);
-
-      failed = SimtFailed();
-      SimtFailAt(0, 0);
-      Expect(!failed == !error && !error == (f[0]->l && f[0]->u_columns), "place %ld: error %d", k, (int)error);
-    }
-    TrsvFactorTriangles(f[0], &L, &U, &l[0], &u[0]);
-    Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) &&
-             !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper),
-           "other values");
-    Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper),
-           "other columns");
-    for (int k = 0; k < 2; k++) free(x[k]);
-    FillSquare(&A, 1, 1.5, 9);
-  }
-  for (int k = 0; k < 3; k++) TrsvPairDestroy(&pair[k]);
-  for (int k = 0; k < 2; k++) TrsvFactorDestroy(&f[k]);
-  FreeSquare(&A);
-  Expect(!SimtLive(), "%zu allocations left", SimtLive());
-  End();
-}
-
-/* The vector that one launch for L and U hands values over in is the factorization's as well. */
-static void Borrowed(TrsvFactorKind kind)
-{
-  const TrsvAlgorithm *const thread = FindTested("thread");
-  Square                     A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
-  TrsvFactor                *f      = MakeFactor(&A, NULL, kind, 0);
-  TrsvPair                  *pair   = NULL;
-  TrsvMatrix                 L, U;
-  TrsvOutcome                o;
-  const void                *l, *u;
-  double                    *x = MakeArray(TRSV_DOUBLE, A.rows), *y = MakeArray(TRSV_DOUBLE, A.rows),
-         *want = MakeArray(TRSV_DOUBLE, A.rows);
-
-  Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
-  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
-                  TRSV_SUCCESS, "TrsvPairCreate")) {
-    Expect(!!pair->fused, "it has two launches");
-    for (int round = 0; round < 4; round++) {
-      FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
-      ExpectError(
-        TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL),
-        TRSV_SUCCESS, "TrsvFactorSetValues");
-      TrsvFactorTriangles(f, &L, &U, &l, &u);
-      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-      ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
-      ExpectError(TrsvPairBackward(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
-      ExpectError(TrsvPairSolve(pair, A.values, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
-      Expect(!memcmp(x, want, sizeof(double) * (size_t)A.rows), "round %d: other bits than two launches have", round);
-    }
-  }
-  TrsvPairDestroy(&pair);
-  TrsvFactorDestroy(&f);
-  FreeSquare(&A);
-  free(x);
-  free(y);
-  free(want);
-  End();
-}
-
-void ByPlan(void)
+void TestFactorPlan(void)
 {
   static const Shape shapes[] = {CHAIN, GRID_2D, GRID_3D};
 
   for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
     for (int variant = 0; variant < 4; variant++)
       if ((!Reduced() || !variant) && Mine())
-        Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
+        CheckFound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
+    if (Mine()) CheckFound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Canceled((TrsvFactorKind)kind);
+    if (Mine()) CheckSmallPivots((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Unsound((TrsvFactorKind)kind);
-  for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Given((TrsvFactorKind)kind);
-  for (int kind = 0; kind < 2; kind++)
-    if (Mine()) Borrowed((TrsvFactorKind)kind);
-  if (Mine()) Lost();
-  if (Mine()) Fails();
-  if (Mine()) Trimmed();
+    if (Mine()) CheckNotFound((TrsvFactorKind)kind);
+  if (Mine()) CheckLostStore();
+  if (Mine()) CheckFailures();
 }

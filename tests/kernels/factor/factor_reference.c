@@ -1,6 +1,6 @@
 /*
-   The reference of the factorizations: ILU(0) and IC(0) on the host as PETSc computes them, MatLUFactorNumeric_SeqAIJ()
-   and MatCholeskyFactorNumeric_SeqAIJ(), with a full row for the sums; and the device against it.
+   The reference of the factorizations: ILU(0) and IC(0) on the host, with a full row for the sums, as in PETSc's
+   MatLUFactorNumeric_SeqAIJ() and MatCholeskyFactorNumeric_SeqAIJ(); and the comparison with the device.
 */
 #include "square.h"
 
@@ -17,7 +17,7 @@ typedef struct {
   double amount, low, high, top, fraction;
 } Shifting;
 
-/* 1: start again; a zero pivot that nothing is done about is noted */
+/* returns 1 to start again; a zero pivot without a shift is recorded */
 static int PivotCheck(const TrsvPivots *p, Shifting *s, Result *r, int row, double rs, double *pv)
 {
   switch (p->shift) {
@@ -47,7 +47,7 @@ static int PivotCheck(const TrsvPivots *p, Shifting *s, Result *r, int row, doub
   }
 }
 
-static double Top(const Square *A, double least)
+static double FirstShift(const Square *A, double least)
 {
   double top = least;
 
@@ -125,7 +125,7 @@ static int FactorOnce(const Square *A, TrsvFactorKind kind, const TrsvPivots *p,
 static Result FactorNatural(const Square *A, TrsvFactorKind kind, const TrsvPivots *p)
 {
   Result   r = {calloc((size_t)A->nnz + 1, sizeof(double)), calloc((size_t)A->nnz + 1, sizeof(double)), -1, 0, 0, 0};
-  Shifting s = {.high = 1, .top = Top(A, p->zero)};
+  Shifting s = {.high = 1, .top = FirstShift(A, p->zero)};
   int      again;
 
   do {
@@ -153,7 +153,7 @@ static Result Factor(const Square *A, const int *order, TrsvFactorKind kind, con
   return r;
 }
 
-/* loose: small pivots make much of rounding */
+/* loose: small pivots amplify rounding */
 static int CloseTo(TrsvPrecision precision, int loose, int n, const void *values, const double *reference,
                    const char *what, const char *where)
 {
@@ -171,8 +171,8 @@ static int CloseTo(TrsvPrecision precision, int loose, int n, const void *values
   return 1;
 }
 
-/* Are the patterns those of A, of which U takes the diagonal, first in each row, and ICC's L is its transpose? */
-static int PatternsOf(const Square *A, TrsvFactorKind kind, const TrsvMatrix *L, const TrsvMatrix *U)
+/* Are the patterns those of A? U has the diagonal first in each row; ICC's L is its transpose. */
+static int GetPatterns(const Square *A, TrsvFactorKind kind, const TrsvMatrix *L, const TrsvMatrix *U)
 {
   const int n     = A->rows;
   int      *l_end = malloc(sizeof(int) * (size_t)n), u = 0, same = !U->offsets[0] && !L->offsets[0];
@@ -193,7 +193,7 @@ static int PatternsOf(const Square *A, TrsvFactorKind kind, const TrsvMatrix *L,
   return same;
 }
 
-/* L's values have been asked for, and so are kept from then on; not here, that both ways are gone. */
+/* After a request for L's values they are kept; this resets it, so that both paths are tested. */
 static void DropLower(TrsvFactor *f)
 {
   if (f->l) f->bytes -= TrsvValueSize(f->precision) * (size_t)f->lower;
@@ -201,10 +201,10 @@ static void DropLower(TrsvFactor *f)
   f->l = NULL;
 }
 
-static unsigned schedule; /* runs on from test to test */
+static unsigned schedule; /* continues from test to test */
 
-static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Result *r, const TrsvPivots *p, int times,
-                    const char *where)
+static void CompareFactors(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Result *r, const TrsvPivots *p,
+                           int times, const char *where)
 {
   const size_t size = TrsvValueSize(A->precision);
   TrsvOutcome  o;
@@ -228,7 +228,7 @@ static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Resul
     if (!Expect(fabs(o.shift - r->shift) <= 1e-5 * fabs(r->shift) && fabs(o.pivot - r->pivot) <= 1e-12,
                 "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r->shift, r->pivot))
       break;
-    if (r->row >= 0) break; /* what is behind a zero pivot is of no use */
+    if (r->row >= 0) break; /* values after a zero pivot are undefined */
     if (!CloseTo(A->precision, p != &Plain, (int)nl, l, r->l, "L", where) ||
         !CloseTo(A->precision, p != &Plain, (int)nu, u, r->u, "U", where))
       break;
@@ -258,7 +258,7 @@ void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorK
 {
   Result r = Factor(A, f->order, kind, p);
 
-  Numeric(f, lower, A, &r, p, times, where);
+  CompareFactors(f, lower, A, &r, p, times, where);
   free(r.l);
   free(r.u);
 }
@@ -271,15 +271,15 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   Square     B = Permuted(A, f->order);
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
+  Expect(GetPatterns(&B, kind, &L, &U), "%s: other patterns than those of A", where);
   FreeSquare(&B);
   if (f->pivots && L.analysis) {
     TrsvPlan *lower = MakeLower(f);
 
-    Numeric(f, lower, A, &r, p, times, where);
+    CompareFactors(f, lower, A, &r, p, times, where);
     TrsvPlanDestroy(&lower);
   }
-  Numeric(f, NULL, A, &r, p, times, where);
+  CompareFactors(f, NULL, A, &r, p, times, where);
   free(r.l);
   free(r.u);
 }

@@ -1,12 +1,11 @@
 /*
-   Factors in another order of the rows: long rows, what is no order, how far from symmetric values are, and the order
-   that is chosen.
+   Factors in another order of the rows: long rows, arrays that are no order, how far from symmetric values are, the
+   fill that an order leaves out, values of every type. The choice of the order is in order_choice.c.
 */
-#include "market.h"
 #include "square.h"
 
-/* Orders: rows too long to count, and what is no order */
-static void Orders(void)
+/* Another order: rows too long to count, and arrays that are no order */
+static void CheckOrders(void)
 {
   Square      A;
   TrsvFactor *f;
@@ -38,7 +37,7 @@ static void Orders(void)
   End();
 }
 
-static double Asymmetry(const Square *A)
+static double ComputeAsymmetry(const Square *A)
 {
   double skew = 0, all = 0;
 
@@ -57,7 +56,7 @@ static double Asymmetry(const Square *A)
   return all > 0 ? sqrt(skew / all) : 0;
 }
 
-static void Asymmetries(void)
+static void CheckAsymmetries(void)
 {
   Begin("how far from symmetric values are");
   for (int shape = 0; shape < SHAPES; shape++)
@@ -67,7 +66,7 @@ static void Asymmetries(void)
                             : shape == CHAIN ? 70000
                                              : 300,
                             variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
-      double got, wanted = Asymmetry(&A);
+      double got, wanted = ComputeAsymmetry(&A);
       char   why[80];
 
       ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
@@ -101,8 +100,8 @@ static void Asymmetries(void)
   End();
 }
 
-/* The estimate of the discarded fill as its definition has it, of all rows: few enough that all are in the sample. */
-static void DiscardedFill(const Square *A, const int *place, double fill[2])
+/* The discarded fill by its definition, of all rows: so few that the library's sample has all. */
+static void ComputeDiscardedFill(const Square *A, const int *place, double fill[2])
 {
   double *d = (double *)calloc((size_t)A->rows, sizeof(double));
 
@@ -127,7 +126,7 @@ static void DiscardedFill(const Square *A, const int *place, double fill[2])
   free(d);
 }
 
-static void Fills(void)
+static void CheckDiscardedFill(void)
 {
   Begin("the fill that an order leaves out");
   for (int shape = 0; shape < SHAPES; shape++)
@@ -139,7 +138,7 @@ static void Fills(void)
 
       for (int i = 0; i < A.rows; i++) order[i] = A.rows % 7 ? (int)(7L * i % A.rows) : i;
       for (int i = 0; i < A.rows; i++) place[order[i]] = i;
-      DiscardedFill(&A, place, wanted);
+      ComputeDiscardedFill(&A, place, wanted);
       ExpectError(TrsvDeviceDiscardedFill(A.rows, A.offsets, A.columns, order, A.precision, A.values, got),
                   TRSV_SUCCESS, "TrsvDeviceDiscardedFill");
       for (int o = 0; o < 2; o++)
@@ -151,130 +150,12 @@ static void Fills(void)
   End();
 }
 
-/* The order that is chosen, and that it is what it is said to be */
-static void Choices(void)
+/* Values of every type with the same magnitudes give the same multicolor order, which differs from that without values.
+ */
+static void CheckEveryType(void)
 {
-  static const struct {
-    const char *what, *why, *algorithm;
-    Shape       shape;
-    int         rows, symmetric, multicolor;
-  } cases[] = {
-    {"a grid", "in the natural order 159", "thread", GRID_2D, 6400, 1, 1},
-    {"a grid of unsymmetric values", "unsymmetric", "thread", GRID_2D, 6400, 0, 0},
-    {"a diagonal", "too little to gain", "thread", DIAGONAL, 1600, 1, 0},
-    {"a chain, whose factors are complete", "no fill to leave out", "thread", CHAIN, 1600, 1, 0},
-    {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
-    {"a grid too small to look at another order", "too little to gain", NULL, GRID_2D, 400, 1, 0},
-  };
-  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-
-  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
-    for (int kind = 0; kind < 2; kind++) {
-      const TrsvAlgorithm *asked = cases[c].algorithm ? TrsvAlgorithmFind(cases[c].algorithm) : NULL;
-      Square               A;
-      TrsvFactor          *f;
-      TrsvOrderChoice      choice;
-      TrsvOrdering        *multicolor;
-      int                  row;
-
-      Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
-      A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
-      if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind,
-                                              TRSV_DOUBLE, asked, asked, &f, &row, &choice),
-                      TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
-        Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor &&
-                 strstr(choice.reason, cases[c].why),
-               "multicolor %d: %s", choice.multicolor, choice.reason);
-        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 &&
-                 (choice.ordered.solves > 0) == choice.multicolor,
-               "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
-        if (choice.multicolor &&
-            ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor),
-                        TRSV_SUCCESS, "TrsvOrderMulticolor")) {
-          Expect(!memcmp(multicolor->order, f->order, sizeof(int) * (size_t)A.rows),
-                 "another order than TrsvOrderMulticolor's");
-          TrsvOrderingDestroy(&multicolor);
-        }
-        if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
-      }
-      TrsvFactorDestroy(&f);
-      FreeSquare(&A);
-      Expect(!SimtLive(), "%zu allocations left", SimtLive());
-      End();
-    }
-
-  Begin("the order: fails anywhere");
-  for (long k = 1, failed = 1, natural = 0; failed; k += 3) {
-    Square          A = MakeSquare(GRID_2D, 6400, 1, TRSV_DOUBLE, 7);
-    TrsvFactor     *f;
-    TrsvOrderChoice choice;
-    const size_t    live = SimtLive();
-    int             row;
-    TrsvError       error;
-
-    SimtFailAt(k, 0);
-    error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread,
-                                     thread, &f, &row, &choice);
-    failed = SimtFailed();
-    SimtFailAt(0, 0);
-    Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-    if (failed && !error) { /* without memory for multicolor, it is the natural order */
-      natural++;
-      Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k,
-             choice.multicolor, choice.reason);
-      CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
-    }
-    TrsvFactorDestroy(&f);
-    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
-    Expect(failed || natural > 2, "%ld times the natural order", natural);
-    FreeSquare(&A);
-  }
-  End();
-}
-
-/* Where the multicolor order leaves out several times the fill, the natural one stays. */
-static void Strong(void)
-{
-  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const int            side   = 80;
-  Square               A      = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
-  TrsvFactor          *f;
-  TrsvOrderChoice      choice;
-  int                  row;
-
-  Begin("the order: cells that get thinner toward a wall");
-  for (int i = 0; i < A.rows; i++) {
-    double sum      = 0;
-    int    diagonal = 0;
-
-    for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
-      const int    j = A.columns[k], line = (i < j ? i : j) / side;
-      const double v = abs(i - j) == 1 ? pow(1.1, line) : pow(1.1, -line) * 100;
-
-      if (j == i) diagonal = k;
-      else {
-        Set(A.values, A.precision, k, -v);
-        sum += v;
-      }
-    }
-    Set(A.values, A.precision, diagonal, 1.001 * sum);
-  }
-  if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                          thread, thread, &f, &row, &choice),
-                  TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-    Expect(!choice.multicolor && !f->order && choice.growth > 1.5 && strstr(choice.reason, "leaves out more fill"),
-           "multicolor %d, growth %g: %s", choice.multicolor, choice.growth, choice.reason);
-  TrsvFactorDestroy(&f);
-  FreeSquare(&A);
-  Expect(!SimtLive(), "%zu allocations left", SimtLive());
-  End();
-}
-
-/* Values of every type with the same magnitudes give the same multicolor order, which is another one without values. */
-static void EveryType(void)
-{
-  Square        A = MakeSquare(BAND, 600, 1, TRSV_DOUBLE, 7);
-  const int     n = A.offsets[A.rows];
+  Square        A    = MakeSquare(BAND, 600, 1, TRSV_DOUBLE, 7);
+  const int     n    = A.offsets[A.rows];
   const size_t  rows = (size_t)A.rows, bytes = sizeof(int) * (rows + 1);
   int          *offsets, *columns, *order = malloc(bytes);
   TrsvOrdering *with, *without;
@@ -314,115 +195,11 @@ static void EveryType(void)
   End();
 }
 
-/* What is chosen on an H200 for real patterns of which results/solutions.jsonl tells which order is the quicker, set-up
- * included */
-static void Real(void)
-{
-  static const struct {
-    const char *name;
-    int         multicolor;
-  } cases[] = {
-    {"delaunay_n16", 1},
-    {"bcspwr10", 0},
-  };
-  const char *folder = getenv("SPTRSV_MATRICES");
-
-  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]) && !Reduced(); c++) {
-    char            path[1200], name[64];
-    Pattern         p;
-    Square          A;
-    TrsvFactor     *f;
-    TrsvOrderChoice choice;
-    int             row;
-
-    (void)snprintf(path, sizeof(path), "%s/%s.mtx.gz", folder ? folder : "../shared/matrices", cases[c].name);
-    (void)snprintf(name, sizeof(name), "the order of %s", cases[c].name);
-    if (ReadPattern(path, &p)) {
-      Skip(name, "it is not there; SPTRSV_MATRICES names the folder of matrices");
-      continue;
-    }
-    Begin("%s", name);
-    A = MakeSquareFrom(p.rows, p.offsets, p.columns);
-    FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            NULL, NULL, &f, &row, &choice),
-                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-      Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
-    TrsvFactorDestroy(&f);
-    FreeSquare(&A);
-    FreePattern(&p);
-    End();
-  }
-}
-
-/* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for
- * that it is kept all the same. */
-static void Upper(void)
-{
-  const TrsvAlgorithm *chunk = FindTested("chunk"), *thread = TrsvAlgorithmFind("thread");
-  Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
-  int                  row, kept = 0;
-
-  Begin("the order: a look at U");
-  for (long k = 0, failed = 1; failed; k++) { /* 0: nothing fails */
-    const TrsvAlgorithm *asked = k == 1 ? thread : chunk;
-    const size_t         live  = SimtLive();
-    TrsvFactor          *f;
-    TrsvOrderChoice      choice;
-
-    SimtFailAt(k < 2 ? 0 : k - 1, 0);
-    const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU,
-                                                    TRSV_DOUBLE, asked, asked, &f, &row, &choice);
-    failed                = k < 2 || SimtFailed();
-    SimtFailAt(0, 0);
-    Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2)
-      Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s",
-             TrsvAlgorithmName(asked), choice.reason);
-    if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
-    TrsvFactorDestroy(&f);
-    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k - 1, SimtLive(), live);
-  }
-  Expect(kept > 1, "%d times it was kept without", kept);
-  FreeSquare(&A);
-  End();
-}
-
-/* Orders are compared by algorithms that can run on the device, as the pair will have them. */
-static void Lacking(void)
-{
-  Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
-  double solves[2] = {0, 0};
-
-  Begin("the order: predicted of what can run");
-  for (int old = 0; old < 2; old++) {
-    TrsvFactor     *f;
-    TrsvOrderChoice choice;
-    int             row;
-
-    SimtSettings.old = old;
-    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            NULL, NULL, &f, &row, &choice),
-                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-      solves[old] = choice.natural.solves;
-    TrsvFactorDestroy(&f);
-    SimtDefaults();
-  }
-  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0],
-         solves[1]);
-  FreeSquare(&A);
-  End();
-}
-
 void TestFactorOrder(void)
 {
-  Orders();
-  Asymmetries();
-  Fills();
-  Choices();
-  Strong();
-  EveryType();
-  Upper();
-  Lacking();
-  Real();
+  CheckOrders();
+  CheckAsymmetries();
+  CheckDiscardedFill();
+  CheckEveryType();
+  TestOrderChoice();
 }

@@ -1,15 +1,15 @@
 /*
-   The object TrsvIlu (src/kernels/ilu): whatever the order, the kind and the way, its solves are those of the triangles
-   that it shows, in each memory, transposed or not, after new values, after values that fail, and after it has left the
-   device; and wherever memory runs out, it is usable or gone.
+   The object TrsvIlu (src/kernels/ilu): for every order, kind and algorithm its solves equal those by the triangles
+   that it returns, in each memory, transposed or not, after new values, after values that fail, and after the host
+   takes over. After a failed allocation it is usable, or does not exist.
 */
 #include "square.h"
 
 enum { ROWS = 400 };
 
-static TrsvCSR View(const Square *A) { return (TrsvCSR){A->rows, A->offsets, A->columns, A->values}; }
+static TrsvCSR ViewOf(const Square *A) { return (TrsvCSR){A->rows, A->offsets, A->columns, A->values}; }
 
-/* y of T y = v, or of T^T y = v, by one row or column after the other */
+/* y of T y = v, or of T^T y = v, row by row or column by column */
 static void SolveTriangle(const TrsvCSR *T, int upper, int transposed, double *v)
 {
   const double *a = T->values;
@@ -25,26 +25,26 @@ static void SolveTriangle(const TrsvCSR *T, int upper, int transposed, double *v
   }
 }
 
-/* x of A x = b by the factor of A that the triangles are */
-static void Solve(const TrsvTriangles *t, int transposed, const double *b, double *x)
+/* x of A x = b, where the triangles are the factor of A */
+static void SolveByTriangles(const TrsvTriangles *t, int transposed, const double *b, double *x)
 {
   double *v = malloc(sizeof(double) * (size_t)t->L.rows);
 
-  for (int i = 0; i < t->L.rows; i++) v[i] = b[t->row ? t->row[i] : i]; /* rows and columns are in one order here */
+  for (int i = 0; i < t->L.rows; i++) v[i] = b[t->row ? t->row[i] : i]; /* rows and columns have the same order here */
   SolveTriangle(transposed ? &t->U : &t->L, transposed, transposed, v);
   SolveTriangle(transposed ? &t->L : &t->U, !transposed, transposed, v);
   for (int i = 0; i < t->L.rows; i++) x[t->row ? t->row[i] : i] = v[i];
   free(v);
 }
 
-/* Its solves in a memory are those of the triangles, whole or by halves. */
+/* Solves in a memory equal those by the triangles: L and U together, and one after the other. */
 static void CheckSolve(TrsvIlu *ilu, const TrsvTriangles *t, TrsvMemory memory, int transposed, const char *where)
 {
   const int rows = t->L.rows;
   double   *b = MakeVector(TRSV_DOUBLE, rows, 5), *want = malloc(sizeof(double) * (size_t)rows),
          *x = malloc(sizeof(double) * (size_t)rows), *y = malloc(sizeof(double) * (size_t)rows);
 
-  Solve(t, transposed, b, want);
+  SolveByTriangles(t, transposed, b, want);
   Expect(TrsvIluIsReady(ilu, memory, transposed), "%s: not ready, memory %d, transposed %d", where, (int)memory,
          transposed);
   memset(x, 0xa5, sizeof(double) * (size_t)rows);
@@ -69,7 +69,7 @@ static void CheckSolve(TrsvIlu *ilu, const TrsvTriangles *t, TrsvMemory memory, 
   free(y);
 }
 
-/* The product of the triangles is A where A has an entry (an ILU), in its order. */
+/* The product of the triangles equals A at the entries of A (ILU), in the order of the factor. */
 static void CheckFactor(const TrsvTriangles *t, const Square *A, TrsvFactorKind kind, const char *where)
 {
   double *row = calloc((size_t)A->rows, sizeof(double)), worst = 0;
@@ -97,7 +97,7 @@ static void CheckFactor(const TrsvTriangles *t, const Square *A, TrsvFactorKind 
   free(place);
 }
 
-/* All that the object solves, against what it shows. */
+/* All solves of the object, compared with its triangles. */
 static void CheckAll(TrsvIlu *ilu, const Square *A, TrsvFactorKind kind, const char *where)
 {
   TrsvTriangles t;
@@ -111,11 +111,11 @@ static void CheckAll(TrsvIlu *ilu, const Square *A, TrsvFactorKind kind, const c
   TrsvTrianglesDestroy(&t);
 }
 
-/* Values of which one pivot is zero: nothing solves, until there are others. */
+/* Values with a zero pivot: no solve is possible until there are other values. */
 static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
 {
   const int   first = A->offsets[0];
-  TrsvCSR     csr   = View(A);
+  TrsvCSR     csr   = ViewOf(A);
   TrsvOutcome o;
   double      kept[64], x;
   int         n = A->offsets[1] - first;
@@ -131,7 +131,7 @@ static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
   Expect(o.row < 0, "%s: row %d", where, o.row);
 }
 
-/* From now on the host factors: its triangles fill the plans that stay. */
+/* The host takes over the factorization: its triangles fill the existing plans. */
 static void CheckLeaving(TrsvIlu *ilu, const char *where)
 {
   TrsvTriangles t;
@@ -151,10 +151,11 @@ static void CheckLeaving(TrsvIlu *ilu, const char *where)
   TrsvTrianglesDestroy(&t);
 }
 
-static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const char *algorithm, const char *where)
+static void CheckLife(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const char *algorithm,
+                      const char *where)
 {
   Square         A       = MakeSquare(shape, ROWS, 1, TRSV_DOUBLE, 9);
-  TrsvCSR        csr     = View(&A);
+  TrsvCSR        csr     = ViewOf(&A);
   TrsvIluRequest request = {.kind         = kind,
                             .precision    = TRSV_DOUBLE,
                             .memory       = TRSV_DEVICE,
@@ -179,7 +180,7 @@ static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const
                           !strcmp(TrsvAlgorithmName(info.U.algorithm), algorithm)),
            "by %s and %s", TrsvAlgorithmName(info.L.algorithm), TrsvAlgorithmName(info.U.algorithm));
     Expect(order != TRSV_ORDER_MULTICOLOR || info.multicolor, "not in the multicolor order");
-    for (int round = 0; round < 2; round++) { /* the second time all plans are there */
+    for (int round = 0; round < 2; round++) { /* in the second round all plans exist */
       ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
       CheckAll(ilu, &A, kind, round ? "new values" : "first values");
       FillSquare(&A, 1, 1.5, 20 + round);
@@ -199,8 +200,8 @@ static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const
   End();
 }
 
-/* What the host has to factor, and why. */
-static void Reasons(void)
+/* The cases in which the host factors, and the reason that is reported. */
+static void CheckHostReasons(void)
 {
   static const struct {
     const char    *why;
@@ -216,7 +217,7 @@ static void Reasons(void)
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
     Square         A       = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9);
-    TrsvCSR        csr     = View(&A);
+    TrsvCSR        csr     = ViewOf(&A);
     TrsvIluRequest request = cases[c].request;
     int            row[100], column[100];
     TrsvIlu       *ilu;
@@ -250,12 +251,12 @@ static void Reasons(void)
   }
 }
 
-/* Where an allocation fails, there is an error or the right answer, nothing is lost, and the object can be given values
- * again. */
-static void FailAnywhere(TrsvOrderRequest order)
+/* After a failed allocation there is an error or the right answer, no memory is lost, and the object accepts values
+   again. */
+static void CheckFailures(TrsvOrderRequest order)
 {
   Square               A       = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
-  TrsvCSR              csr     = View(&A);
+  TrsvCSR              csr     = ViewOf(&A);
   const TrsvIluRequest request = {.kind      = TRSV_ILU,
                                   .precision = TRSV_DOUBLE,
                                   .memory    = TRSV_DEVICE,
@@ -297,156 +298,17 @@ static void FailAnywhere(TrsvOrderRequest order)
   End();
 }
 
-/* An object for a chain with its values. */
-static TrsvIlu *MakeChain(Square *A, double timeout)
-{
-  const TrsvIluRequest request = {.kind         = TRSV_ILU,
-                                  .precision    = TRSV_DOUBLE,
-                                  .memory       = TRSV_DEVICE,
-                                  .place        = TRSV_PLACE_DEVICE,
-                                  .thread_level = 1,
-                                  .timeout      = timeout};
-  TrsvCSR              csr;
-  TrsvIlu             *ilu = NULL;
-  TrsvOutcome          o;
-
-  *A  = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
-  csr = View(A);
-  if (!ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) return NULL;
-  ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-  ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
-  return ilu;
-}
-
-int cudaSetDevice(int);
-
-/* Work in several streams is ordered: at the first change the device is waited for, then events are. One stream alone
-   takes none. */
-static void Streams(void)
-{
-  Square   A;
-  TrsvIlu *ilu = MakeChain(&A, TRSV_TIMEOUT);
-  double  *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
-  int      place[4];
-  unsigned records = SimtRecords(), waits = SimtEventWaits(), drains = SimtDrains();
-  size_t   objects;
-
-  static const struct {
-    int      stream; /* 0: the default stream */
-    unsigned drains, records, waits;
-  } steps[] = {
-    {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 1, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 1, 0}, {1, 0, 1, 1},
-  };
-
-  Begin("ilu: solves in several streams");
-  objects = SimtObjects();
-  for (size_t s = 0; ilu && s < sizeof(steps) / sizeof(steps[0]); s++) {
-    ExpectError(
-      TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, steps[s].stream ? (TrsvStream)&place[steps[s].stream] : NULL),
-      TRSV_SUCCESS, "TrsvIluSolve");
-    Expect(SimtDrains() - drains == steps[s].drains && SimtRecords() - records == steps[s].records &&
-             SimtEventWaits() - waits == steps[s].waits,
-           "step %zu: %u waits for the device, %u records, %u waits for events", s, SimtDrains() - drains,
-           SimtRecords() - records, SimtEventWaits() - waits);
-    records = SimtRecords(), waits = SimtEventWaits(), drains = SimtDrains();
-  }
-  SimtCapture(1);
-  if (ilu)
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[3]), TRSV_SUCCESS,
-                "a captured solve");
-  SimtCapture(0);
-  for (long k = 1; ilu && k < 8; k++) { /* whatever fails, a later solve is right */
-    SimtFailAt(k, 0);
-    (void)TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 3]);
-    SimtFailAt(0, 0);
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[k % 2]), TRSV_SUCCESS,
-                "a solve after a failure");
-  }
-  TrsvIluDestroy(&ilu);
-  Expect(SimtObjects() <= objects, "%zu objects instead of %zu", SimtObjects(), objects);
-  free(b);
-  free(x);
-  FreeSquare(&A);
-  End();
-}
-
-/* Another device is current than at the set-up. */
-static void OtherDevice(void)
-{
-  Square      A;
-  TrsvIlu    *ilu = MakeChain(&A, TRSV_TIMEOUT);
-  TrsvCSR     csr = View(&A);
-  double     *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
-  TrsvOutcome o;
-
-  Begin("ilu: another device is current");
-  if (ilu) {
-    (void)cudaSetDevice(1);
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSolve");
-    Expect(strstr(TrsvErrorMessage(), "call cudaSetDevice(0)") != NULL, "'%s'", TrsvErrorMessage());
-    ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 1, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluPrepare");
-    ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
-    (void)cudaSetDevice(0);
-    ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "TrsvIluSolve");
-    (void)cudaSetDevice(1);
-    TrsvIluDestroy(&ilu);
-    (void)cudaSetDevice(0);
-  }
-  free(b);
-  free(x);
-  FreeSquare(&A);
-  Expect(!SimtLive(), "%zu allocations left", SimtLive());
-  End();
-}
-
-/* The object's own limit ends a wait; the next call names it, once; then the object works. */
-static void GiveUp(double limit, const char *told)
-{
-  Square         A;
-  TrsvIlu       *ilu = MakeChain(&A, limit);
-  double        *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
-  const uint64_t start   = SimtNanoseconds();
-  int            missing = 0;
-
-  Begin("ilu: waits are given up after %g s", limit);
-  SimtSettings.bounded = 1;
-  SimtSettings.lose    = 1;
-  if (ilu)
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_FORWARD, b, x, NULL), TRSV_SUCCESS,
-                "a solve that loses a value");
-  SimtDefaults();
-  for (int k = 0; k < ROWS; k++) missing += isnan(x[k]);
-  Expect(missing > 0, "no NaN in x");
-  const double took = 1e-9 * (double)(SimtNanoseconds() - start);
-  Expect(took >= limit && took < limit + 45, "gave up after %g s", took);
-  if (ilu) {
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-    Expect(strstr(TrsvErrorMessage(), told) != NULL, "'%s'", TrsvErrorMessage());
-    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "after that");
-    for (int k = 0; k < ROWS; k++) Expect(isfinite(x[k]), "x[%d] is %g", k, x[k]);
-  }
-  TrsvIluDestroy(&ilu);
-  free(b);
-  free(x);
-  FreeSquare(&A);
-  End();
-}
-
 void TestIlu(void)
 {
-  Streams();
-  OtherDevice();
-  GiveUp(2, "longer than 2 s");
-  GiveUp(50, "longer than 50 s");
-  Life(GRID_2D, TRSV_ILU, TRSV_ORDER_GIVEN, NULL, "a grid");
-  Life(GRID_2D, TRSV_ICC, TRSV_ORDER_GIVEN, "chunk", "a grid, icc, by chunk");
-  Life(GRID_2D, TRSV_ILU, TRSV_ORDER_MULTICOLOR, NULL, "a grid in the multicolor order");
-  Life(GRID_2D, TRSV_ICC, TRSV_ORDER_AUTO, NULL, "a grid, icc, in the order that is chosen");
-  Life(GRID_2D, TRSV_ILU, TRSV_ORDER_GIVEN, "thread", "a grid, thread-level");
-  Life(RANDOM, TRSV_ILU, TRSV_ORDER_GIVEN, NULL, "at random, in an order that is given");
-  Life(RANDOM, TRSV_ICC, TRSV_ORDER_MULTICOLOR, NULL, "at random, icc, multicolor");
-  Life(CHAIN, TRSV_ILU, TRSV_ORDER_AUTO, NULL, "a chain");
-  Reasons();
-  for (int order = TRSV_ORDER_GIVEN; order <= TRSV_ORDER_AUTO; order++) FailAnywhere((TrsvOrderRequest)order);
+  TestIluStreams();
+  CheckLife(GRID_2D, TRSV_ILU, TRSV_ORDER_GIVEN, NULL, "a grid");
+  CheckLife(GRID_2D, TRSV_ICC, TRSV_ORDER_GIVEN, "chunk", "a grid, icc, by chunk");
+  CheckLife(GRID_2D, TRSV_ILU, TRSV_ORDER_MULTICOLOR, NULL, "a grid in the multicolor order");
+  CheckLife(GRID_2D, TRSV_ICC, TRSV_ORDER_AUTO, NULL, "a grid, icc, in the order that is chosen");
+  CheckLife(GRID_2D, TRSV_ILU, TRSV_ORDER_GIVEN, "thread", "a grid, thread-level");
+  CheckLife(RANDOM, TRSV_ILU, TRSV_ORDER_GIVEN, NULL, "at random, in an order that is given");
+  CheckLife(RANDOM, TRSV_ICC, TRSV_ORDER_MULTICOLOR, NULL, "at random, icc, multicolor");
+  CheckLife(CHAIN, TRSV_ILU, TRSV_ORDER_AUTO, NULL, "a chain");
+  CheckHostReasons();
+  for (int order = TRSV_ORDER_GIVEN; order <= TRSV_ORDER_AUTO; order++) CheckFailures((TrsvOrderRequest)order);
 }

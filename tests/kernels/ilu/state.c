@@ -1,12 +1,12 @@
 /*
-   What an object says of itself: whether it has values after a failure, the flops of its solves, and that the host
-   factors because it is predicted to be faster.
+   The state that an object reports: whether it has values after a failure, the flops of its solves, and that the host
+   factors because predicted times are shorter.
 */
 #include "square.h"
 
 enum { ROWS = 300 };
 
-static TrsvIlu *Make(const Square *A, TrsvPlace place)
+static TrsvIlu *MakeIlu(const Square *A, TrsvPlace place)
 {
   const TrsvIluRequest request = {
     .kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = place, .timeout = TRSV_TIMEOUT};
@@ -17,8 +17,8 @@ static TrsvIlu *Make(const Square *A, TrsvPlace place)
   return ilu;
 }
 
-/* Success means that a solve has values. */
-static void Readiness(void)
+/* After success a solve has values. */
+static void CheckReadiness(void)
 {
   Square      A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
   TrsvOutcome o;
@@ -26,7 +26,7 @@ static void Readiness(void)
 
   Begin("ilu: after a failure it is not ready, after success it is");
   for (long k = 1, failed = 1; failed; k++) {
-    TrsvIlu  *ilu = Make(&A, TRSV_PLACE_DEVICE);
+    TrsvIlu  *ilu = MakeIlu(&A, TRSV_PLACE_DEVICE);
     TrsvError error;
 
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
@@ -44,8 +44,8 @@ static void Readiness(void)
   End();
 }
 
-/* A plan whose new values did not arrive has none. */
-static void Plans(void)
+/* A plan has no values if new values did not arrive. */
+static void CheckPlans(void)
 {
   Triangle  T      = MakeTriangle(RANDOM, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
   void     *values = MakeValues(&T.view, 4);
@@ -72,11 +72,11 @@ static void Plans(void)
   End();
 }
 
-/* Of a chain: 2 (n - 1) for L, and n divisions more for U. */
-static void Flops(void)
+/* For a chain: 2 (n - 1) for L, and n divisions more for U. */
+static void CheckFlops(void)
 {
   Square       A   = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
-  TrsvIlu     *ilu = Make(&A, TRSV_PLACE_DEVICE);
+  TrsvIlu     *ilu = MakeIlu(&A, TRSV_PLACE_DEVICE);
   TrsvOutcome  o;
   const double half = 2. * (ROWS - 1);
 
@@ -97,10 +97,10 @@ static void Flops(void)
 }
 
 /* The host factors a long chain faster. */
-static void Predicted(void)
+static void CheckPredictedTimes(void)
 {
   Square      A   = MakeSquare(CHAIN, 5000, 1, TRSV_DOUBLE, 9);
-  TrsvIlu    *ilu = Make(&A, TRSV_PLACE_AUTO);
+  TrsvIlu    *ilu = MakeIlu(&A, TRSV_PLACE_AUTO);
   TrsvIluInfo info;
 
   Begin("ilu: the host is predicted to be faster");
@@ -114,8 +114,8 @@ static void Predicted(void)
 
 void TestState(void)
 {
-  Readiness();
-  Plans();
-  Flops();
-  Predicted();
+  CheckReadiness();
+  CheckPlans();
+  CheckFlops();
+  CheckPredictedTimes();
 }

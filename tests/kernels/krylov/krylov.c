@@ -1,12 +1,12 @@
 /*
-   CG and BiCGStab with scalars on the device, against the textbook on the host: norms, solutions, the same bits under
-   each schedule, breakdowns, and iterations that no longer count.
+   CG and BiCGStab with scalars on the device, compared with the textbook on the host: norms, solutions, the same bits
+   under each schedule, breakdowns, and iterations after the end.
 */
 #include "krylov/textbook.h"
 
 enum { VECTORS = 7 };
 
-/* What solves on the device: its vectors, of which x is the first, and its last report */
+/* A solver on the device: its vectors, of which x is the first, and its last report */
 typedef struct {
   double       *v[VECTORS];
   TrsvKrylov   *k;
@@ -37,7 +37,8 @@ static double *RightHandSide(int rows)
   return b;
 }
 
-/* Up to ITERATIONS on the device, one ahead of the reports where ahead. Returns how many were reported. */
+/* Up to ITERATIONS on the device; ahead: each is launched before the report of the one before. Returns how many were
+   reported. */
 static int DeviceCG(Solver *w, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping, int ahead,
                     double *norms)
 {
@@ -133,7 +134,7 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
       const int multiprocessors = SimtSettings.multiprocessors;
 
       SimtSchedule(schedule);
-      SimtSettings.multiprocessors = multiprocessors; /* which the order of sums depends on */
+      SimtSettings.multiprocessors = multiprocessors; /* the order of sums depends on it */
       const int read               = method(&w, &S, b, norm, &never, schedule % 2, norms);
       if (!Expect(read == ITERATIONS, "%d iterations, state %d", read, w.it.state)) break;
       ExpectNear(ITERATIONS + 1, norms, want, "norm");
@@ -155,8 +156,8 @@ static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNor
   FreeSystem(&S);
 }
 
-/* Stops by a norm at the iteration at which the host would, whether or not later ones are launched, with x of that
-   iteration. */
+/* Stops by a norm at the same iteration as the host, with x of that iteration, even if later iterations are launched.
+ */
 static void CheckStops(const char *name, Method *method, int symmetric)
 {
   enum { rows = 700 };
@@ -235,7 +236,7 @@ static void CheckBreakdowns(void)
   FreeSystem(&S);
 }
 
-/* BiCGStab: half a step is exact where A is the identity; r.r0 is 0 after the first iteration of this one. */
+/* BiCGStab: half a step is exact if A is the identity; r.r0 is 0 after the first iteration of this problem. */
 static void CheckHalfSteps(void)
 {
   const double b[3] = {0, 1, 0};
@@ -272,7 +273,7 @@ static void CheckNaturalNorm(void)
   FreeSystem(&S);
 }
 
-/* An iteration that nobody launches is an error, and no report of an earlier solve is taken for its own. */
+/* A missing iteration is an error; a report of an earlier solve is not taken for it. */
 static void CheckReports(void)
 {
   const TrsvStopping never = {0};
@@ -289,14 +290,13 @@ static void CheckReports(void)
       for (int i = 0; i <= ITERATIONS; i++)
         ExpectError(TrsvKrylovAwait(w.k, i, &w.it), TRSV_ERR_DEVICE, "nothing launched");
     }
-  /* the product after half of iteration 4, which breaks down, has failed: nobody launches the rest */
+  /* the product after half of iteration 4, which breaks down, has failed: the rest is not launched */
   for (int bcgs = 0; w.k && bcgs < 2; bcgs++) {
     double *const x = w.v[0], *const r = w.v[1], *const z = w.v[2], *const zero = w.v[3];
 
     for (int i = 0; i < 40; i++) x[i] = 0, r[i] = z[i] = 1, zero[i] = 0;
     ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
-    for (int i = 0; i < 4; i++)
-      ExpectError(TrsvCGResidual(w.k, i, r, z, &never), TRSV_SUCCESS, "TrsvCGResidual");
+    for (int i = 0; i < 4; i++) ExpectError(TrsvCGResidual(w.k, i, r, z, &never), TRSV_SUCCESS, "TrsvCGResidual");
     ExpectError(bcgs ? TrsvBCGSHalf(w.k, 4, zero, r, r, x) : TrsvCGStep(w.k, 4, zero, z, r), TRSV_SUCCESS, "half");
     ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
     ExpectError(TrsvKrylovAwait(w.k, 0, &w.it), TRSV_ERR_DEVICE, "nothing launched after half an iteration");
@@ -307,7 +307,7 @@ static void CheckReports(void)
   FreeSystem(&S);
 }
 
-/* A device call that fails, the k-th for each k: an error, and nothing is lost. */
+/* The k-th call of the device fails, for each k: an error, and no memory is lost. */
 static void CheckFailures(void)
 {
   const size_t live   = SimtLive();

@@ -1,5 +1,5 @@
 /*
-   The methods as textbooks have them.
+   CG and BiCGStab as in textbooks.
 */
 #include "krylov/textbook.h"
 

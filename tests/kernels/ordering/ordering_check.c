@@ -1,11 +1,11 @@
 /*
-   What a multicolor ordering has to be: a permutation, rows of one color that touch in small blocks only, the same
-   result every time and in either memory; and few level sets.
+   The properties of a multicolor ordering: it is a permutation; rows of one color depend on each other in small
+   blocks only; the result is the same every time and in either memory; there are few level sets.
 */
 #include "check.h"
 
-/* Level sets of L in an order */
-static int Levels(int rows, const int *offsets, const int *columns, const int *order, const int *place)
+/* The number of level sets of L in an order */
+static int CountLevels(int rows, const int *offsets, const int *columns, const int *order, const int *place)
 {
   int *level = calloc((size_t)rows + 1, sizeof(int)), levels = 0;
 
@@ -20,7 +20,7 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
   return levels;
 }
 
-/* The same on the device, given values or not. */
+/* The order on the device, with values or without, equals that of the host. */
 static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values,
                         const TrsvOrdering *host)
 {
@@ -57,14 +57,14 @@ done:
   free(color);
 }
 
-/* The one that stands for the rows that row i is joined with. */
-static int Root(int *with, int i)
+/* The representative of the rows with which row i is joined. */
+static int FindRoot(int *with, int i)
 {
   while (with[i] != i) i = with[i] = with[with[i]];
   return i;
 }
 
-/* A permutation, by colors; how many rows of one color are joined by entries, at most. */
+/* Expects a permutation by colors; returns the largest number of rows of one color that entries join. */
 static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
 {
   const int rows  = o->rows;
@@ -86,9 +86,9 @@ static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *col
   }
   for (int i = 0; i < rows; i++)
     for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (color[i] == color[columns[k]]) with[Root(with, i)] = Root(with, columns[k]);
+      if (color[i] == color[columns[k]]) with[FindRoot(with, i)] = FindRoot(with, columns[k]);
   for (int i = 0; i < rows; i++)
-    if (++size[Root(with, i)] > most) most = size[Root(with, i)];
+    if (++size[FindRoot(with, i)] > most) most = size[FindRoot(with, i)];
 done:
   free(color);
   free(size);
@@ -107,7 +107,7 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
   most = CheckColors(o, offsets, columns, place, with);
   if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
   Expect(most <= 5, "%d rows of one color are joined", most); /* rows with the same columns stay together */
-  levels = Levels(rows, offsets, columns, o->order, place);
+  levels = CountLevels(rows, offsets, columns, o->order, place);
   Expect(levels <= o->colors * most, "%d level sets of %d colors and blocks of %d", levels, o->colors, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
   if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS,

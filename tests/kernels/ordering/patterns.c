@@ -1,10 +1,11 @@
 /*
-   Orderings of patterns that have one thing each: colors without rows between others, rows beyond a grid, more rows
-   with the same columns than a node holds.
+   Orderings of patterns with one peculiarity each: colors without rows between others, rows after a grid, more rows
+   with the same columns than a node can hold.
 */
 #include "check.h"
 
-/* Three planes of a grid of 9 points, each of which reaches over one: of the last plane half the colors are missing. */
+/* Three planes of a grid with 9 points, each of which reaches one plane further: half the colors have no rows in the
+   last plane. */
 static int HasPlanes(int i, int j)
 {
   const int dx = abs(i % 6 - j % 6), dy = abs(i / 6 % 6 - j / 6 % 6), dz = abs(i / 36 - j / 36);
@@ -12,7 +13,7 @@ static int HasPlanes(int i, int j)
   return dz ? !dx && !dy && dz <= 2 : dx <= 1 && dy <= 1;
 }
 
-/* 7 points on 8^3, and a line of rows that depend on nothing. */
+/* A grid of 8^3 with 7 points, and a line of rows that depend on no row. */
 static int HasTail(int i, int j)
 {
   const int dx = abs(i % 8 - j % 8), dy = abs(i / 8 % 8 - j / 8 % 8), dz = abs(i / 64 - j / 64);
@@ -23,7 +24,7 @@ static int HasTail(int i, int j)
 /* Seven rows have the same columns: their own and those of the next seven. */
 static int HasSevens(int i, int j) { return j / 7 == i / 7 || j / 7 == i / 7 + 1; }
 
-static void Check(const char *name, int rows, int (*has)(int, int), int points)
+static void CheckPattern(const char *name, int rows, int (*has)(int, int), int points)
 {
   int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 32 * (size_t)rows), n = 0,
       grid[3];
@@ -44,7 +45,7 @@ static void Check(const char *name, int rows, int (*has)(int, int), int points)
 
 void TestPatterns(void)
 {
-  Check("three planes that reach over one", 108, HasPlanes, 108);
-  Check("a grid and rows beyond it", 520, HasTail, 0);
-  Check("seven rows with the same columns", 210, HasSevens, 0);
+  CheckPattern("three planes that reach over one", 108, HasPlanes, 108);
+  CheckPattern("a grid and rows beyond it", 520, HasTail, 0);
+  CheckPattern("seven rows with the same columns", 210, HasSevens, 0);
 }

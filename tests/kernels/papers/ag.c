@@ -1,11 +1,11 @@
 /*
-   ag: schemes in words, and solves by schemes of all kinds against serial, under different schedules.
+   ag: schemes as text, and solves by schemes of all kinds compared with serial, under different schedules.
 */
 #include "ag_cases.h"
 #include "papers/ag/ag_model.h"
 #include "check.h"
 
-static void Words(void)
+static void CheckWords(void)
 {
   static const char *const bad[] = {
     "",          "nw:3",          "nw:1",          "nw:64",     "nw:",    "nw:4x",   "ng:0",     "ng:inf",
@@ -36,13 +36,13 @@ static void Words(void)
   ExpectRefused("ag", "scheme=nw:3", "scheme cannot be 'nw:3'; use words joined by commas");
   (void)snprintf(long_one, sizeof(long_one),
                  "scheme=nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:"
-                 "16,nw:16,bad"); /* bad behind what there is room for */
+                 "16,nw:16,bad"); /* wrong after the last number of the array */
   ExpectRefused("ag", long_one, "merge_thresh:1..32");
   End();
 }
 
-/* What a plan on the host must be: every row once, tasks in an order in which nobody waits for a later one but in its
- * own node. */
+/* Expects of a plan on the host: every row once; tasks in an order in which no task waits for a later one outside of
+   its node. */
 static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
 {
   TrsvAnalysis *analysis;
@@ -77,7 +77,7 @@ static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
   TrsvAnalysisDestroy(&analysis);
 }
 
-static void Solves(Shape shape, int rows, const char *scheme, int variant, unsigned schedule)
+static void CheckSchemes(Shape shape, int rows, const char *scheme, int variant, unsigned schedule)
 {
   const TrsvPrecision precision = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
   Triangle            T         = MakeTriangle(shape, rows, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
@@ -105,8 +105,8 @@ static void Solves(Shape shape, int rows, const char *scheme, int variant, unsig
   FreeTriangle(&T);
 }
 
-/* Launches that fail halfway through a solve leave a plan that solves afterwards. */
-static void Torn(void)
+/* After a launch that fails halfway through a solve the plan still solves. */
+static void CheckTornModel(void)
 {
   Triangle T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   void    *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, 100, 4), *x = MakeArray(TRSV_DOUBLE, 100),
@@ -139,8 +139,8 @@ static void Torn(void)
   End();
 }
 
-/* The model in C says what it says in Python; its ranks are all schemes. */
-static void Model(void)
+/* The model in C equals that in Python; its ranks are all schemes. */
+static void CheckModel(void)
 {
   Triangle      T = MakeTriangle(GRID_2D, 400, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   TrsvAnalysis *analysis;
@@ -188,8 +188,8 @@ void TestAg(void)
                                        "nw:2,ng:1,sw_rnnz:0,natural,merge_fixed:32,alpha:0"};
   static const Shape       shapes[] = {RANDOM, CHAIN, DENSE, GRID_2D, ARROW, BAND};
 
-  Words();
-  Model();
+  CheckWords();
+  CheckModel();
   for (int i = 0; i < AG_REDUCED + 4; i++) {
     char     words[TRSV_SETTINGS];
     AgScheme s;
@@ -200,14 +200,15 @@ void TestAg(void)
     TrsvAgPrint(&s, words, sizeof(words));
     Begin("ag %s", words);
     for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
-      Solves(shapes[k], shapes[k] == DENSE ? 70 : 130 + (int)k, words, (i + (int)k) % 8,
-             3 * (unsigned)((i + (int)k) % 8));
+      CheckSchemes(shapes[k], shapes[k] == DENSE ? 70 : 130 + (int)k, words, (i + (int)k) % 8,
+                   3 * (unsigned)((i + (int)k) % 8));
     End();
   }
   if (!Reduced()) {
     Begin("ag, one warp ahead of all others");
-    Solves(RANDOM, 1000, "nw:16,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_hardware,alpha:inf", 0, 782);
+    CheckSchemes(RANDOM, 1000, "nw:16,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_hardware,alpha:inf", 0,
+                 782);
     End();
   }
-  Torn();
+  CheckTornModel();
 }

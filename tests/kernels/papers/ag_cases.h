@@ -1,5 +1,5 @@
-/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output.
- * Made by bench/ag_train.py. */
+/* Features, best scheme and output of ag's learned model for triangles outside of its training. Made by
+   bench/ag_train.py. */
 static const struct {
   double features[10];
   int    best;

@@ -7,8 +7,8 @@
 
 static const char *const form_name[] = {"blocks", "doubling", "simple", "pairs"};
 
-/* The values of a triangle as a square array, junk in what is not to be read, of the given leading dimension. */
-static void *Square(const TrsvMatrix *A, const void *values, int leading)
+/* The values of a triangle as a square array with the given leading dimension; the other triangle has junk. */
+static void *MakeDenseMatrix(const TrsvMatrix *A, const void *values, int leading)
 {
   void *square = MakeArray(A->precision, leading * (A->rows + 1));
 
@@ -19,9 +19,9 @@ static void *Square(const TrsvMatrix *A, const void *values, int leading)
   return square;
 }
 
-/* On the device, the executor's, everything is host memory. */
-static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal,
-                  TrsvPrecision precision)
+/* The executor's device memory is the host's. */
+static void CheckForms(const TrsvDenseSettings *settings, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal,
+                       TrsvPrecision precision)
 {
   const size_t bytes = TrsvValueSize(precision) * (size_t)rows;
   Triangle     T     = MakeTriangle(DENSE, rows, triangle, diagonal, precision, (unsigned)rows);
@@ -31,7 +31,7 @@ static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle tria
   if (ExpectError(TrsvDenseCreate(rows, triangle, diagonal, precision, settings, &dense), TRSV_SUCCESS,
                   "TrsvDenseCreate"))
     for (unsigned pass = 0; pass < 2; pass++) {
-      void *values = MakeValues(&T.view, pass), *square = Square(&T.view, values, rows + 3),
+      void *values = MakeValues(&T.view, pass), *square = MakeDenseMatrix(&T.view, values, rows + 3),
            *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
 
       ExpectError(TrsvDenseSetValues(dense, square, rows + 3, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
@@ -56,8 +56,8 @@ static void Forms(const TrsvDenseSettings *settings, int rows, TrsvTriangle tria
   FreeTriangle(&T);
 }
 
-/* Values whose inverses grow are solved by substitution, right, and others after them by inverses again. */
-static void Growth(TrsvDenseForm form, TrsvPrecision precision)
+/* Values with large inverses are solved by substitution; other values are solved by inverses again. */
+static void CheckGrowth(TrsvDenseForm form, TrsvPrecision precision)
 {
   enum { ROWS = 100 };
   const TrsvDenseSettings settings = {form, 0, 0};
@@ -72,7 +72,8 @@ static void Growth(TrsvDenseForm form, TrsvPrecision precision)
       const int grows = pass % 2;
       void     *square, *reference;
 
-      for (int i = 0; i < ROWS; i++) /* a chain; where it grows, every 20th row starts afresh, or x would overflow */
+      for (int i = 0; i < ROWS;
+           i++) /* a chain; if the inverse grows, every 20th row starts anew, because x would overflow */
         for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++)
           Set(values, precision, k,
               T.columns[k] == i       ? 1
@@ -80,7 +81,7 @@ static void Growth(TrsvDenseForm form, TrsvPrecision precision)
               : !grows                ? 0.3
               : i % 20 ? (form == TRSV_DENSE_PAIRS ? -200 : -1.5) * (form == TRSV_DENSE_PAIRS && i % 2 == 0 ? 0 : 1)
                        : 1e-9);
-      square    = Square(&T.view, values, ROWS);
+      square    = MakeDenseMatrix(&T.view, values, ROWS);
       reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
       ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
       Expect(TrsvDenseSolves(dense) == (grows ? TRSV_DENSE_SIMPLE : form), "pass %d: solved as %s", pass,
@@ -97,13 +98,13 @@ static void Growth(TrsvDenseForm form, TrsvPrecision precision)
   FreeTriangle(&T);
 }
 
-/* A value that never arrives: NaN, told once, then all is well again; NaN in b passes through, from its row on. */
-static void Waits(TrsvDenseForm form)
+/* A lost value: NaN, an error once, then correct solves. NaN in b reaches all rows from its row on. */
+static void CheckWaits(TrsvDenseForm form)
 {
   enum { ROWS = 230 };
   const TrsvDenseSettings settings = {form, 32, 0};
   Triangle                T        = MakeTriangle(DENSE, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-  void                   *values = MakeValues(&T.view, 1), *square = Square(&T.view, values, ROWS);
+  void                   *values = MakeValues(&T.view, 1), *square = MakeDenseMatrix(&T.view, values, ROWS);
   double                 *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS),
          *reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
   TrsvDense *dense;
@@ -137,7 +138,7 @@ static void Waits(TrsvDenseForm form)
     for (int i = 0; i < ROWS; i++) Expect(isnan(x[i]) == (i >= 70), "x[%d] is %g where b[70] is NaN", i, x[i]);
     Set(values, TRSV_DOUBLE, T.offsets[100], NAN); /* in the first column of row 100 */
     free(square);
-    square = Square(&T.view, values, ROWS);
+    square = MakeDenseMatrix(&T.view, values, ROWS);
     b[70]  = 1;
     ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
     ExpectError(TrsvDenseSolve(dense, b, x, NULL), TRSV_SUCCESS, "NaN in the matrix");
@@ -153,17 +154,17 @@ static void Waits(TrsvDenseForm form)
 }
 
 typedef enum {
-  TRAILING, /* sparse, then a dense block, full but for a third of its entries */
+  TRAILING, /* sparse rows, then a dense block that lacks a third of its entries */
   INNER,    /* sparse, dense, sparse, dense */
   BORDER,   /* diagonal, and three long rows at the end */
-  STRIPE,   /* a full band: many dense blocks that could overlap */
+  STRIPE,   /* a full band: many possible dense blocks that overlap */
   LAYOUTS
 } Layout;
 
 static const char *const layout_name[] = {"trailing block", "inner blocks", "long rows", "band"};
 
-/* What of the strict lower triangle is there, by position. */
-static int There(Layout layout, int rows, int i, int j)
+/* Does the strict lower triangle have this entry? */
+static int HasEntry(Layout layout, int rows, int i, int j)
 {
   if (j == i - 3 || (j == 0 && i % 7 == 0)) return 1;
   switch (layout) {
@@ -177,7 +178,7 @@ static int There(Layout layout, int rows, int i, int j)
 static const int         least[] = {150, 280, 3, 960}; /* rows of dense blocks */
 static const char *const in[]    = {"in 1,", "in 2,", "in 1,", "in 4,"};
 
-static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+static void CheckSparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   const int rows  = layout == TRAILING ? 300
                   : layout == INNER    ? 430
@@ -194,7 +195,7 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   offsets[0] = 0;
   for (int i = 0; i < rows; i++) {
     for (int j = lower ? 0 : i + 1; j < (lower ? i : rows); j++)
-      if (lower ? There(layout, rows, i, j) : There(layout, rows, rows - 1 - i, rows - 1 - j)) columns[n++] = j;
+      if (lower ? HasEntry(layout, rows, i, j) : HasEntry(layout, rows, rows - 1 - i, rows - 1 - j)) columns[n++] = j;
     offsets[i + 1] = n;
   }
   T         = MakeFrom(rows, offsets, columns, triangle, diagonal, precision);
@@ -206,7 +207,7 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     TrsvPlanDescribe(plan, line, sizeof(line));
-    /* a trailing block is as large as it can be, half full */
+    /* the trailing block is as large as possible, half full */
     Expect(atoi(line) >= least[layout] && atoi(line) <= least[layout] * 5 / 4 && strstr(line, in[layout]) &&
              strstr(line, form_name[rank]) && (rank || strstr(line, "block=32")) &&
              !!strstr(line, "steps=launches") == rank % 2,
@@ -230,7 +231,7 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
 }
 
 /* Every call of the device fails once, in turn. */
-static void Failing(void)
+static void CheckFailures(void)
 {
   enum { ROWS = 70 };
   static const char *const settings[] = {"form=blocks", "form=doubling", "form=simple", "form=pairs steps=launches"};
@@ -264,8 +265,8 @@ static void Failing(void)
   FreeTriangle(&T);
 }
 
-/* A rest whose best algorithm turns out not to be possible is solved by thread. */
-static void Fallback(void)
+/* If the best algorithm for the remainder cannot be made, thread solves it. */
+static void CheckFallback(void)
 {
   const TrsvAlgorithm *dense = TrsvAlgorithmFind("dense");
   char                 line[TRSV_SETTINGS];
@@ -300,21 +301,21 @@ void TestDense(void)
             variant & 1 ? "upper" : "lower", variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
       for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
         if (!Reduced() || sizes[s] < 100)
-          Forms(&settings, sizes[s], (TrsvTriangle)(variant & 1),
-                variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
+          CheckForms(&settings, sizes[s], (TrsvTriangle)(variant & 1),
+                     variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
   for (int form = 0; form < 4; form++) {
     if (form == TRSV_DENSE_SIMPLE) continue;
     for (int precision = 0; precision < 2; precision++) {
       Begin("dense triangle, %s leaves values alone that grow, %s", form_name[form], precision ? "double" : "float");
-      Growth((TrsvDenseForm)form, (TrsvPrecision)precision);
+      CheckGrowth((TrsvDenseForm)form, (TrsvPrecision)precision);
       End();
     }
   }
   for (int form = 0; form < 4; form++) {
     Begin("dense triangle, %s: a value is lost; NaN", form_name[form]);
-    Waits((TrsvDenseForm)form);
+    CheckWaits((TrsvDenseForm)form);
     End();
   }
   for (int layout = 0; layout < LAYOUTS; layout++)
@@ -322,14 +323,14 @@ void TestDense(void)
       Begin("dense, %s, %s, %s diagonal, %s", layout_name[layout], variant & 1 ? "upper" : "lower",
             variant & 2 ? "unit" : "stored", variant & 4 ? "float" : "double");
       for (int rank = variant % 2; rank < 4; rank += 2)
-        Sparse((Layout)layout, rank, (TrsvTriangle)(variant & 1),
-               variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
+        CheckSparse((Layout)layout, rank, (TrsvTriangle)(variant & 1),
+                    variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
   Begin("dense: the rest's best algorithm is not possible");
-  Fallback();
+  CheckFallback();
   End();
   Begin("dense: calls of the device fail");
-  Failing();
+  CheckFailures();
   End();
 }

@@ -1,9 +1,9 @@
 /*
-   What is peculiar to single rows of the papers: level refuses very many level sets; fusion mixes threads and warps.
+   Properties of single algorithms: level refuses very many level sets; fusion mixes threads and warps.
 */
 #include "check.h"
 
-static void Refusal(void)
+static void CheckRefused(void)
 {
   const TrsvAlgorithm *level = TrsvAlgorithmFind("level");
 
@@ -36,9 +36,9 @@ static void Refusal(void)
   End();
 }
 
-/* Rows of 11 entries in a band, or of one, in turns of 32 rows and more: blocks of both kinds, and such as have both.
- */
-static void Mixture(void)
+/* Rows of 11 entries in a band, or of one entry, alternating every 32 rows or more: blocks of either kind, and mixed
+   ones. */
+static void MakeMixture(void)
 {
   enum { ROWS = 330 };
   int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * 14), n = 0;
@@ -80,6 +80,6 @@ static void Mixture(void)
 
 void TestPapers(void)
 {
-  Refusal();
-  Mixture();
+  CheckRefused();
+  MakeMixture();
 }

@@ -1,6 +1,6 @@
 /*
-   recblock: its blocks hold each entry once, where they should; its trees choose as the paper has it; every kernel
-   solves in every type.
+   recblock: each entry is in one block, at the right place; trees are chosen as in the paper; every kernel solves in
+   every type.
 */
 #include "check.h"
 #include "papers/recblock/recblock.h"
@@ -11,7 +11,7 @@ static const char *const squares[]   = {"auto", "scalar-csr", "scalar-dcsr", "ve
 
 enum { ROWS = 330 };
 
-static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const char *settings, unsigned seed)
+static void CheckSetting(const TrsvMatrix *A, const int *source, int nvalues, const char *settings, unsigned seed)
 {
   TrsvPlan *plan   = MakePlanWith(A, source, nvalues, TrsvAlgorithmFind("recblock"), settings);
   void     *values = MakeArray(A->precision, nvalues), *b = MakeVector(A->precision, A->rows, seed);
@@ -40,8 +40,8 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const ch
   free(b);
 }
 
-/* All settings; matrices, triangles, precisions and transposes take turns with them. */
-static void EverySetting(void)
+/* All settings; matrices, triangles, precisions and transposes alternate. */
+static void CheckEverySetting(void)
 {
   static const Shape shapes[] = {RANDOM, GRID_2D, DENSE_ROW,    GRID_3D, ARROW,   CHAIN,
                                  DENSE,  GAPS,    DENSE_COLUMN, BAND,    DIAGONAL};
@@ -68,7 +68,7 @@ static void EverySetting(void)
           (void)snprintf(settings, sizeof(settings), "type=%s depth=%d thresholds=%s triangle=%s square=%s",
                          types[type], depth, n / 7 & 1 ? "fitted" : "paper", triangles[t], squares[q]);
           if (n % 5 == 0) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
-          Solves(&A, source, T.offsets[rows], settings, n);
+          CheckSetting(&A, source, T.offsets[rows], settings, n);
           free(made);
           FreeTriangle(&T);
         }
@@ -76,8 +76,8 @@ static void EverySetting(void)
     }
 }
 
-/* Every entry is in one block, in its row and place, and where it belongs: solved before it is asked for. */
-static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, const TrsvRecblockSettings *settings)
+/* Every entry is in one block, at its row and place; the blocks on which a block depends are solved before it. */
+static void CheckBlocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, const TrsvRecblockSettings *settings)
 {
   const int     rows = shape == DENSE ? 120 : ROWS;
   Triangle      T    = MakeTriangle(shape, rows, triangle, diagonal, TRSV_DOUBLE, 3);
@@ -120,7 +120,7 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
     }
     if (b->square) continue;
     for (int p = b->first; p < b->first + b->rows; p++) solved[p]++;
-    /* its level sets: nobody depends on another of his own */
+    /* its level sets: no row depends on another of its own set */
     Expect(r.level[b->level] == b->first && r.level[b->level + b->levels] == b->first + b->rows,
            "block %d: level sets from %d to %d", i, r.level[b->level], r.level[b->level + b->levels]);
     for (int s = 0; s < b->levels && !local; s++)
@@ -150,7 +150,7 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
   FreeTriangle(&T);
 }
 
-static void EveryBlock(void)
+static void CheckEveryBlock(void)
 {
   for (int type = 0; type < 3; type++) {
     Begin("blocks of recblock, %s", types[type]);
@@ -158,14 +158,14 @@ static void EveryBlock(void)
       for (int depth = 0; depth < 5; depth++) {
         const TrsvRecblockSettings s = {type, depth, RECBLOCK_PAPER, (shape + depth) % 4, (shape + 2 * depth) % 5};
 
-        Blocks((Shape)shape, depth & 1 ? TRSV_UPPER : TRSV_LOWER, depth & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED,
-               &s);
+        CheckBlocks((Shape)shape, depth & 1 ? TRSV_UPPER : TRSV_LOWER,
+                    depth & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, &s);
       }
     End();
   }
 }
 
-static void Trees(void)
+static void CheckTrees(void)
 {
   static const struct {
     int rows, entries, levels, kernel; /* entries off the diagonal */
@@ -244,8 +244,8 @@ static void Trees(void)
   End();
 }
 
-/* What describe prints can be given, and gives the same. */
-static void Words(void)
+/* The settings that describe prints are accepted, and give the same plan. */
+static void CheckWords(void)
 {
   static const char *const given[]  = {NULL,
                                        "",
@@ -278,8 +278,8 @@ static void Words(void)
   End();
 }
 
-/* Too much to be launched, too much memory: it says why, and what to do. */
-static void Refusal(int rows, const char *settings, const char *why, const char *instead)
+/* Too many launches, too much memory: the message gives the reason and a remedy. */
+static void CheckRefused(int rows, const char *settings, const char *why, const char *instead)
 {
   Triangle      T;
   TrsvAnalysis *analysis;
@@ -304,10 +304,10 @@ static void Refusal(int rows, const char *settings, const char *why, const char 
 
 void TestRecblock(void)
 {
-  Trees();
-  EveryBlock();
-  EverySetting();
-  Words();
-  Refusal(70000, "depth=0 triangle=level", "70000 launches", "triangle=syncfree");
-  if (!Reduced()) Refusal(300000, "type=column depth=12 square=scalar-csr", "row offsets", "depth=4");
+  CheckTrees();
+  CheckEveryBlock();
+  CheckEverySetting();
+  CheckWords();
+  CheckRefused(70000, "depth=0 triangle=level", "70000 launches", "triangle=syncfree");
+  if (!Reduced()) CheckRefused(300000, "type=column depth=12 square=scalar-csr", "row offsets", "depth=4");
 }

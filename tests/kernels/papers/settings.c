@@ -1,5 +1,5 @@
 /*
-   Settings of the published algorithms as words: what is found of them, what is refused and with which message; ranks.
+   Settings of the published algorithms as text: accepted ones, refused ones with their messages; ranks.
 */
 #include "check.h"
 
@@ -15,7 +15,7 @@ static const TrsvSetting list[] = {
   {NULL, NULL, NULL},
 };
 
-static void Good(void)
+static void CheckAccepted(void)
 {
   static const struct {
     const char *settings;
@@ -39,7 +39,7 @@ static void Good(void)
   End();
 }
 
-static void Bad(void)
+static void CheckRefused(void)
 {
   static const char *const cases[][3] = {
     {"depth=x", "fake: depth cannot be 'x'", "a digit"},
@@ -70,7 +70,7 @@ static void Bad(void)
   End();
 }
 
-static void Plans(void)
+static void CheckPlans(void)
 {
   Triangle      T    = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
   TrsvPlan     *plan = (TrsvPlan *)&T;
@@ -92,7 +92,7 @@ static void Plans(void)
 
 void TestSettings(void)
 {
-  Good();
-  Bad();
-  Plans();
+  CheckAccepted();
+  CheckRefused();
+  CheckPlans();
 }

@@ -10,9 +10,9 @@ enum {
   PART    = 256 /* bytes of a part */
 };
 
-/* A warp copies part by part through two buffers, by one lane or all (trsv_copy_lanes); another sums them up. BUG 1
-   reads before it waits, 2 overwrites what is still read, 3 ends with a copy under way, 4 waits for the wrong parity, 5
-   counts one lane too few, 6 one too many. */
+/* A warp copies part by part through two buffers, by one lane or by all (trsv_copy_lanes); another warp adds the parts
+   up. BUG 1 reads before it waits, 2 overwrites data that is still read, 3 ends before a copy has arrived, 4 waits for
+   the wrong parity, 5 counts one lane too few, 6 one too many. */
 template <int BUG> static void stream_through(const double *from, unsigned parts, double *sum)
 {
   const unsigned lane = threadIdx.x % 32, arrivals = trsv_copy_lanes() - (BUG == 5) + (BUG == 6);
@@ -51,8 +51,8 @@ static void copy_unaligned(const double *from)
   trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED, 0);
 }
 
-/* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores;
-   3 stores into a block that may not have started. */
+/* Each block passes a number to the next block of its cluster. BUG 1 does not wait before it ends, 2 does not wait
+   before it stores; 3 stores into a block that may not have started. */
 template <int BUG> static void hand_on(unsigned *out)
 {
   const unsigned rank = trsv_cluster_rank();
@@ -74,7 +74,7 @@ template <int BUG> static void hand_on(unsigned *out)
   if (BUG == 1 && rank == 0) (void)trsv_peer(1);
 }
 
-template <int BUG> static bool Streams(void)
+template <int BUG> static bool CheckStreams(void)
 {
   std::vector<double> from(32 * 8 + 2, 0);
   double             *aligned = (double *)(((uintptr_t)from.data() + 15) / 16 * 16), sum[32];
@@ -87,24 +87,24 @@ template <int BUG> static bool Streams(void)
   return right;
 }
 
-template <int BUG> static bool Caught(void)
+template <int BUG> static bool IsCaught(void)
 {
-  const bool right = Streams<BUG>();
+  const bool right = CheckStreams<BUG>();
 
   return TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS || !right;
 }
 
 /* old: by 32 lanes, as cp.async */
-static void Copies(int old)
+static void CheckCopies(int old)
 {
-  const char *const how = old ? "by the lanes of a warp" : "in bulk";
+  const char *const how       = old ? "by the lanes of a warp" : "in bulk";
   unsigned          caught[7] = {0};
 
   Begin("executor: a stream of copies %s", how);
   UNDER_ALL_SCHEDULES
   {
     SimtSettings.old = old;
-    const bool right = Streams<0>();
+    const bool right = CheckStreams<0>();
 
     if (Reports(NULL)) Expect(right, "schedule %u: a wrong sum", k);
   }
@@ -113,12 +113,12 @@ static void Copies(int old)
   UNDER_ALL_SCHEDULES
   {
     SimtSettings.old = old;
-    caught[1] += Caught<1>();
-    caught[2] += Caught<2>();
-    caught[3] += Caught<3>();
-    caught[4] += Caught<4>();
-    if (old) caught[5] += Caught<5>();
-    caught[6] += Caught<6>();
+    caught[1] += IsCaught<1>();
+    caught[2] += IsCaught<2>();
+    caught[3] += IsCaught<3>();
+    caught[4] += IsCaught<4>();
+    if (old) caught[5] += IsCaught<5>();
+    caught[6] += IsCaught<6>();
   }
   for (int bug = 1; bug < 7; bug++) Expect(caught[bug] > 0 || (bug == 5 && !old), "bug %d never is", bug);
   End();
@@ -126,10 +126,10 @@ static void Copies(int old)
 
 void TestCopies(void)
 {
-  alignas(16) double from[32] = {0};
+  alignas(16) double from[32]  = {0};
   unsigned           caught[4] = {0};
 
-  for (int old = 0; old < 2; old++) Copies(old);
+  for (int old = 0; old < 2; old++) CheckCopies(old);
   REPORTS("a barrier that was not made", "not initialized",
           TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
   REPORTS("a copy beyond the end", "beyond the end",

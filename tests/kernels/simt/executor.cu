@@ -1,10 +1,10 @@
 /*
-   The executor itself: what collectives, barriers and atomics give, what it says of misuse, and that its schedules
-   differ.
+   The executor: results of collectives, barriers and atomics, reports of misuse, and differences between its
+   schedules.
 */
 #include "simt/reports.h"
 
-/* --- what should work --- */
+/* --- correct programs --- */
 
 static void collectives(int *wrong)
 {
@@ -19,7 +19,7 @@ static void collectives(int *wrong)
   bad += __ballot_sync(~0u, lane % 3 == 0) != 0x49249249u;
   bad += !__any_sync(~0u, lane == 31) || __any_sync(~0u, lane == 32);
   bad += !__all_sync(~0u, lane < 32) || __all_sync(~0u, lane < 31);
-  if (lane < 20) bad += __shfl_xor_sync(0xfffffu, lane, 1) != (lane ^ 1); /* while the others go on */
+  if (lane < 20) bad += __shfl_xor_sync(0xfffffu, lane, 1) != (lane ^ 1); /* while the other threads continue */
   else bad += __ballot_sync(0xfff00000u, lane == 20) != 1u << 20;
   __syncwarp();
   atomicAdd(wrong, bad);
@@ -31,7 +31,7 @@ static void barriers(unsigned *count, int *wrong)
 
   if (threadIdx.x == 0) sum[0] = 0;
   __syncthreads();
-  if (threadIdx.x >= 40) return; /* the others go on without */
+  if (threadIdx.x >= 40) return; /* the other threads continue without it */
   for (unsigned r = 1; r <= 5; r++) {
     atomicAdd(&sum[0], 1);
     __syncthreads();
@@ -102,7 +102,7 @@ static void order(unsigned *next, unsigned *when, unsigned *together, unsigned *
   atomicAdd(together, ~0u);
 }
 
-/* One thread writes two words, another reads them the other way round. */
+/* One thread writes two words, another reads them in the opposite order. */
 static void pass_on(unsigned *words, unsigned *came_apart)
 {
   if (blockIdx.x == 0) {
@@ -151,7 +151,7 @@ static void TestOrders(void)
 
     for (int r = 0; r < 2; r++) {
       unsigned next = 0, together = 0, most = 0;
-      SimtSettings.seed = 77 - SimtLaunches(); /* the launch counts too */
+      SimtSettings.seed = 77 - SimtLaunches(); /* the launch is counted, too */
       RUN(order, 16, 1, &next, r ? second : first, &together, &most);
     }
     Expect(!memcmp(first, second, sizeof(first)), "schedule %u", k);
@@ -167,13 +167,13 @@ static void wait_for(const unsigned *word)
 }
 static void wait_without_pause(const unsigned *word)
 {
-  while (!trsv_load(word)) { }
+  while (!trsv_load(word)) {
+  }
 }
 static void two_barriers(int)
 {
   if (threadIdx.x < 16) __syncthreads();
-  else
-    __syncthreads();
+  else __syncthreads();
 }
 static void barrier_and_collective(int)
 {
@@ -196,15 +196,14 @@ static void bounded(TrsvSync sync, int *abort_device)
 {
   TrsvSpinLimit spin;
 
-  while (spin.more(sync)) { }
+  while (spin.more(sync)) {
+  }
   atomicAdd(abort_device, 1);
 }
 
-/* A lane of warp 0 looks at more words than the executor watches, so that what its own warp does wakes it; warp 1
-   writes them. */
-enum {
-  LOOKED_AT = 30
-};
+/* A lane of warp 0 polls more words than the executor watches, so stores of its own warp wake it; warp 1 writes the
+   words. */
+enum { LOOKED_AT = 30 };
 static void polls_in_turns(unsigned *words, TrsvSync sync)
 {
   TrsvSpinLimit spin;
@@ -240,8 +239,8 @@ static void TestFairness(void)
   End();
 }
 
-/* Thread 0 waits for a word that comes after 20 times the limit; meanwhile another block gets on, and notes it or not.
- */
+/* Thread 0 waits for a word that arrives after 20 times the limit; meanwhile another block makes progress, and records
+   it or not. */
 static void waits_long(unsigned *word, TrsvSync sync, bool notes, bool *in_time)
 {
   TrsvSpinLimit spin;
@@ -266,19 +265,18 @@ static void TestProgress(void)
   int given_up = 0;
 
   Begin("executor: the limit of a wait counts from the last progress of the launch");
-  for (int notes = 0; notes < 2; notes++)
-    UNDER_ALL_SCHEDULES
+  for (int notes = 0; notes < 2; notes++) UNDER_ALL_SCHEDULES
     {
       unsigned word    = 0;
       bool     in_time = false;
       TrsvSync sync;
 
-      SimtSettings.bounded = 1;
-      SimtSettings.policy  = SIMT_ROUNDS_SHUFFLED; /* the other block gets on */
+      SimtSettings.bounded  = 1;
+      SimtSettings.policy   = SIMT_ROUNDS_SHUFFLED; /* the other block makes progress */
       SimtSettings.resident = 2;
-      SimtSettings.weak    = 0; /* a store is not late while time is let pass */
+      SimtSettings.weak     = 0; /* stores arrive while time passes */
       ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
-      sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th looks at the clock */
+      sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th reads the clock */
       RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);
       Reports(NULL);
       Expect(in_time || !notes, "schedule %u: the wait is given up in spite of progress", k);
@@ -314,7 +312,7 @@ static void TestMisuse(void)
   {
     TrsvSync       sync;
     int            abort_device = 0;
-    const uint64_t start   = SimtNanoseconds();
+    const uint64_t start        = SimtNanoseconds();
 
     SimtSettings.bounded = 1;
     ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");

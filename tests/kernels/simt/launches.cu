@@ -1,9 +1,9 @@
 /*
-   The executor: launches that begin before the one before them is over, and graphs.
+   The executor: launches that begin before the previous launch has ended, and graphs.
 */
 #include "simt/reports.h"
 
-/* Says what it sees of the words of the launch before, before and behind its wait, and writes its own. */
+/* Records the words of the previous launch that it reads before its wait and after it, and writes its own words. */
 static __global__ void look_back(const unsigned *before, unsigned *own, unsigned *early, unsigned *late)
 {
   if (before[threadIdx.x] != 7) atomicAdd(early, 1u);
@@ -13,10 +13,10 @@ static __global__ void look_back(const unsigned *before, unsigned *own, unsigned
   own[blockIdx.x * 32 + threadIdx.x] = 7;
 }
 
-/* The same, but the next launch begins when this one has ended. */
+/* The same, but the next launch begins after this one has ended. */
 static __global__ void never_lets(unsigned *own) { own[blockIdx.x * 32 + threadIdx.x] = 7; }
 
-static void EarlyLaunches(void)
+static void CheckEarlyLaunches(void)
 {
   enum { WORDS = 64 };
   const unsigned blocks = SimtEarlyBlocks();
@@ -37,7 +37,7 @@ static void EarlyLaunches(void)
     TRSV_LAUNCH_EARLY(look_back, true, 1, 2, 32, 0, (TrsvStream)NULL, (const unsigned *)word[1], word[2], &first,
                       &late);
     Expect(word[2][0] != 7, "schedule %u: a launch runs before the host asks for anything", k);
-    RUN(never_lets, 2, 32, word[3]); /* not early: all before is over first */
+    RUN(never_lets, 2, 32, word[3]); /* not early: the previous launch has ended */
     Expect(word[2][0] == 7, "schedule %u: a launch is not over", k);
     Expect(SimtFinish(), "schedule %u: %s", k, SimtReport());
     for (int i = 0; i < 4; i++)
@@ -62,7 +62,7 @@ static TrsvError AddTwice(void *sum, TrsvStream stream)
   return TrsvDeviceCheckLaunch("add_to");
 }
 
-static void Graphs(void)
+static void CheckGraphs(void)
 {
   TrsvDeviceGraph *graph;
   unsigned         sum = 0;
@@ -83,6 +83,6 @@ static void Graphs(void)
 
 void TestLaunches(void)
 {
-  EarlyLaunches();
-  Graphs();
+  CheckEarlyLaunches();
+  CheckGraphs();
 }

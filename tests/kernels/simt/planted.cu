@@ -1,7 +1,6 @@
 /*
-   Planted bugs: solves in the manner of thread.cu and warp.cu, each with one thing wrong that on a device goes
-   unnoticed most of the time. The executor must catch each of them under one of its schedules, and must find nothing in
-   the two that are right.
+   Planted bugs: solves as in thread.cu and warp.cu, each with one bug that a device rarely shows. The executor must
+   find each under one of its schedules, and must find nothing in the two correct solves.
 */
 #include "simt/reports.h"
 
@@ -24,14 +23,14 @@ enum Bug {
 };
 
 static const struct {
-  const char *name, *report; /* what the executor says; "" where the solution is wrong */
+  const char *name, *report; /* the executor's report; "" if the solution is wrong */
 } bugs[BUGS] = {
   {"warp-level, no bug",                            "-"                    },
   {"thread-level, no bug",                          "-"                    },
   {"block numbers instead of tickets",             "deadlock"             },
   {"no barrier behind the ticket",                  ""                     },
   {"a mask of half the warp",                       "not in the mask"      },
-  {"a lane that does not take part",                ""                     }, /* said in several ways */
+  {"a lane that does not take part",                ""                     }, /* there are several possible reports */
   {"lanes that have ended",                         "have ended"           },
   {"a partial sum is published",                    ""                     },
   {"the other half of the words is not readied",    ""                     },
@@ -117,11 +116,11 @@ template <int BUG> static __global__ void planted_thread(View A, const double *b
     while (!trsv_is_ready(solution = trsv_load(now + A.columns[k]))) trsv_pause();
     sum = fma(-A.values[k], solution, sum);
   }
-  if (BUG == WRITE_AFTER_LOOP) __syncwarp(); /* where a compiler may bring a warp together again */
+  if (BUG == WRITE_AFTER_LOOP) __syncwarp(); /* a compiler may let a warp converge here */
   if (mine) x[p] = trsv_publish(now + p, sum);
 }
 
-static void Launch(Bug bug, const View &A, const double *b, double *x)
+static void LaunchPlanted(Bug bug, const View &A, const double *b, double *x)
 {
 #define PLANTED(B)                                                                                                     \
   case B:                                                                                                              \
@@ -150,9 +149,9 @@ static void Launch(Bug bug, const View &A, const double *b, double *x)
   }
 }
 
-/* Four solves in a row under one schedule, each for another b. Returns whether something was found; says what the
- * executor reported. */
-static bool Found(Bug bug, const Triangle &T, const double *values, unsigned schedule, char *report, size_t size)
+/* Four solves in a row under one schedule, each with another b. Returns whether a bug was found; prints the executor's
+   report. */
+static bool FindsBug(Bug bug, const Triangle &T, const double *values, unsigned schedule, char *report, size_t size)
 {
   const int             rows = T.view.rows;
   std::vector<double>   words(2 * (size_t)rows, trsv_not_ready<double>()), x((size_t)rows);
@@ -170,7 +169,7 @@ static bool Found(Bug bug, const Triangle &T, const double *values, unsigned sch
     SimtSchedule(schedule);
     if (TrsvSyncStart(&A.sync, NULL)) found = true;
     x.assign((size_t)rows, NAN);
-    Launch(bug, A, b, x.data());
+    LaunchPlanted(bug, A, b, x.data());
     if (TrsvDeviceCheckLaunch("planted")) {
       found = true;
       (void)snprintf(report, size, "%s", TrsvErrorMessage());
@@ -200,7 +199,7 @@ extern "C" void TestPlanted(void)
       double  *values = (double *)MakeValues(&T.view, 9);
 
       for (unsigned k = 0; k < schedules; k++)
-        if (Found((Bug)bug, T, values, k, report, sizeof(report))) {
+        if (FindsBug((Bug)bug, T, values, k, report, sizeof(report))) {
           found++;
           reported += *report && strstr(report, bugs[bug].report);
           if (bug <= NONE_THREAD) Expect(false, "schedule %u: %s", k, *report ? report : "a wrong solution");

@@ -1,7 +1,7 @@
 /*
-   Planted faults in early launches: solves in the manner of thread.cu, with words in two halves, that read their values
-   before they wait for the launch before; the weakenings of tests/models/turns.pml. The executor must catch each under
-   one of its schedules, and must find nothing in the one that is right.
+   Planted faults in early launches: solves as in thread.cu, with words of two halves, that read their values before
+   they wait for the previous launch; the weakened protocols of tests/models/turns.pml. The executor must find each
+   under one of its schedules, and must find nothing in the correct solve.
 */
 #include "simt/reports.h"
 
@@ -18,8 +18,8 @@ static const char *const fault_name[FAULTS] = {
 
 enum {
   BLOCK = 32,
-  ROWS  = 4 * BLOCK, /* each waits for the one 32 before it */
-  SOLVES = 3         /* between two sets of values; each for the solution of the one before */
+  ROWS  = 4 * BLOCK, /* each row waits for the row 32 before it */
+  SOLVES = 3         /* solves with each set of values; each for the solution of the one before */
 };
 
 struct Plan {
@@ -54,13 +54,13 @@ template <int FAULT> static __global__ void solve(const Plan A, const double *b,
   x[row] = trsv_publish(now + row, fma(value, before, right));
 }
 
-/* x, by the host */
-static void Solve(double value, const double *b, double *x)
+/* x, computed on the host */
+static void SolveByPlan(double value, const double *b, double *x)
 {
   for (int i = 0; i < ROWS; i++) x[i] = i < BLOCK ? b[i] : fma(value, x[i - BLOCK], b[i]);
 }
 
-template <int FAULT> static bool Found(unsigned schedule, unsigned *early)
+template <int FAULT> static bool FindsFault(unsigned schedule, unsigned *early)
 {
   const unsigned before = SimtEarlyBlocks();
   Plan           A;
@@ -87,7 +87,7 @@ template <int FAULT> static bool Found(unsigned schedule, unsigned *early)
   found = !SimtFinish();
   memcpy(b, x[0], sizeof(b));
   for (int s = 0; s < 2 * SOLVES && !found; s++) {
-    Solve(s < SOLVES ? 2 : 0.5, b, want);
+    SolveByPlan(s < SOLVES ? 2 : 0.5, b, want);
     found = memcmp(want, x[s + 1], sizeof(want)) != 0;
     memcpy(b, want, sizeof(b));
   }
@@ -106,7 +106,7 @@ template <int FAULT> static void RunSchedules(void)
   unsigned       found = 0, early = 0;
 
   Begin("planted: early launches, %s", fault_name[FAULT]);
-  for (unsigned k = 0; k < schedules; k++) found += Found<FAULT>(k, &early);
+  for (unsigned k = 0; k < schedules; k++) found += FindsFault<FAULT>(k, &early);
   if (FAULT == NONE) Expect(!found, "%u of %u schedules find something: %s", found, schedules, SimtReport());
   else Expect(found, "not caught in %u runs", schedules);
   Expect(early > schedules, "%u blocks start early in %u runs", early, schedules);

@@ -1,5 +1,5 @@
 /*
-   reports.h: what the tests of the executor share.
+   reports.h: helpers and parts of the tests of the executor.
 */
 #ifndef TEST_REPORTS_H
 #define TEST_REPORTS_H
@@ -8,7 +8,7 @@
 #include "check.h"
 #include "device/sync.cuh"
 
-/* Runs a launch, expects the report to hold these words; NULL: no report. */
+/* Runs a launch and expects these words in the report; NULL: no report. */
 static inline bool Reports(const char *words)
 {
   const TrsvError error = TrsvDeviceCheckLaunch("test");
@@ -18,7 +18,7 @@ static inline bool Reports(const char *words)
                 error ? TrsvErrorMessage() : "no error");
 }
 
-#define UNDER_ALL_SCHEDULES for (unsigned k = 0; SimtSchedule(k), k < 24; k++)
+#define UNDER_ALL_SCHEDULES           for (unsigned k = 0; SimtSchedule(k), k < 24; k++)
 #define RUN(kernel, grid, block, ...) TRSV_LAUNCH(kernel, grid, block, 0, (TrsvStream)NULL, __VA_ARGS__)
 
 #define REPORTS(name, words, ...) \

@@ -1,10 +1,10 @@
 /*
-   The executor: when stores are seen, who is starved, and waits that never end.
+   The executor: when stores become visible, starved warps, and waits that never end.
 */
 #include <time.h>
 #include "simt/reports.h"
 
-/* A value is handed over by a flag: the writer releases, the reader acquires or does not. */
+/* A value is passed by a flag: the writer releases, the reader acquires or does not. */
 template <bool ACQUIRES> static __global__ void hand_over(unsigned *words, unsigned *came_apart)
 {
   if (blockIdx.x == 0) {
@@ -16,7 +16,7 @@ template <bool ACQUIRES> static __global__ void hand_over(unsigned *words, unsig
   }
 }
 
-/* A thread finds the values of one word in the order in which they were stored. */
+/* A thread reads the values of one word in the order in which they were stored. */
 static __global__ void count_up(unsigned *word, unsigned *back)
 {
   if (blockIdx.x == 0)
@@ -62,7 +62,7 @@ static void TestLoads(void)
 
 /* --- roles --- */
 
-/* Which warp is through first, and which last */
+/* The warps that end first and last */
 static __global__ void race(unsigned *next, unsigned *place)
 {
   for (unsigned i = 0; i < 50; i++) (void)trsv_load(next);
@@ -87,7 +87,7 @@ static void StarvedWarps(void)
   End();
 }
 
-/* --- what never ends --- */
+/* --- waits that never end --- */
 
 static __global__ void asks_patience(const unsigned *word, TrsvSync sync)
 {
@@ -96,7 +96,7 @@ static __global__ void asks_patience(const unsigned *word, TrsvSync sync)
   while (!trsv_load(word) && spin.more(sync)) { }
 }
 
-/* As `thread` waits: the lanes vote between two looks, and each asks. */
+/* Waits as in `thread`: between two polls the lanes vote, and each lane polls. */
 static __global__ void votes(const unsigned *word, TrsvSync sync)
 {
   TrsvSpinLimit spin;

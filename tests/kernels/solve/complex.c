@@ -1,16 +1,17 @@
 /*
-   Complex values: serial, which is the reference for all others, against C's own arithmetic; the other algorithms
-   against serial; pairs; and who refuses them. numbers.c and waits.c have cases of complex values, too.
+   Complex values: serial, the reference for all others, compared with C's own arithmetic; the other algorithms
+   compared with serial; pairs; algorithms that refuse complex values. numbers.c and waits.c have cases of complex
+   values, too.
 */
 #include <complex.h>
 #include "check.h"
 
-static double complex At(const void *a, TrsvPrecision p, int i)
+static double complex EntryAt(const void *a, TrsvPrecision p, int i)
 {
   return CMPLX(Get(a, p, 2 * i), Get(a, p, 2 * i + 1));
 }
 
-/* Are the residuals of T x = b, or of its transpose, rounding? */
+/* Is the residual of T x = b, or of its transpose, at the level of rounding? */
 static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *values, const void *b, const void *x,
                            const char *where)
 {
@@ -19,12 +20,12 @@ static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *valu
   double             *scale = calloc((size_t)T->rows + 1, sizeof(*scale));
 
   for (int i = 0; i < T->rows; i++) {
-    r[i] += At(b, p, i);
-    if (T->diagonal == TRSV_DIAGONAL_UNIT) r[i] -= At(x, p, i);
-    scale[i] += cabs(At(b, p, i)) + cabs(At(x, p, i));
+    r[i] += EntryAt(b, p, i);
+    if (T->diagonal == TRSV_DIAGONAL_UNIT) r[i] -= EntryAt(x, p, i);
+    scale[i] += cabs(EntryAt(b, p, i)) + cabs(EntryAt(x, p, i));
     for (int k = T->offsets[i]; k < T->offsets[i + 1]; k++) {
       const int            to = transposed ? T->columns[k] : i, from = transposed ? i : T->columns[k];
-      const double complex term = At(values, p, k) * At(x, p, from);
+      const double complex term = EntryAt(values, p, k) * EntryAt(x, p, from);
 
       r[to] -= term;
       scale[to] += cabs(term);
@@ -37,7 +38,7 @@ static void CheckResiduals(const TrsvMatrix *T, int transposed, const void *valu
   free(scale);
 }
 
-static void Serial(TrsvPrecision p, Shape shape, int variant)
+static void CheckSerial(TrsvPrecision p, Shape shape, int variant)
 {
   const int  transposed = variant >> 2;
   Triangle   T          = MakeTriangle(shape, 100, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), p, 3);
@@ -57,7 +58,7 @@ static void Serial(TrsvPrecision p, Shape shape, int variant)
 }
 
 /* The reciprocals of diagonals whose squared magnitudes overflow or vanish. */
-static void Extremes(TrsvPrecision p)
+static void CheckExtremes(TrsvPrecision p)
 {
   static const double factor[]  = {1, 1e-30, 1e30, 1e-300, 1e300};
   const int           offsets[] = {0, 1};
@@ -73,7 +74,7 @@ static void Extremes(TrsvPrecision p)
       Set(d, p, 0, re), Set(d, p, 1, im), Set(b, p, 0, 1);
       x = Reference(&T.view, NULL, 1, d, b);
       if (x) {
-        const double complex quotient = At(x, p, 0),
+        const double complex quotient = EntryAt(x, p, 0),
                              right    = CMPLX(re / factor[k] / 25, -im / factor[k] / 25) / factor[k];
 
         Expect(cabs(quotient - right) <= 1e-6 * cabs(right), "1 / (%g + %g i) is %g + %g i", re, im, creal(quotient),
@@ -87,7 +88,7 @@ static void Extremes(TrsvPrecision p)
 }
 
 /* Shapes, sizes, triangles, diagonals, transposes, schedules. */
-static void Solves(const TrsvAlgorithm *a, TrsvPrecision p)
+static void CheckComplexSolves(const TrsvAlgorithm *a, TrsvPrecision p)
 {
   static const int sizes[]    = {0, 1, 2, 31, 33, 129, 257};
   static const int variants[] = {0, 3, 5, 6};
@@ -108,7 +109,7 @@ static void Solves(const TrsvAlgorithm *a, TrsvPrecision p)
   }
 }
 
-static void Schedules(const TrsvAlgorithm *a, TrsvPrecision p)
+static void CheckSchedules(const TrsvAlgorithm *a, TrsvPrecision p)
 {
   static const Shape shapes[] = {RANDOM, CHAIN, GRID_2D};
 
@@ -116,9 +117,9 @@ static void Schedules(const TrsvAlgorithm *a, TrsvPrecision p)
     CheckSolves(shapes[s], 100, a, s & 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, ScheduleCount(4, 32));
 }
 
-/* The serial solution with T or its transpose, whose row i is row b_index[i] of b, and goes to row x_index[i]. */
-static void *Placed(const Triangle *T, int transposed, const int *b_index, const int *x_index, const void *values,
-                    const void *b)
+/* The solution by serial with T or its transpose. Row i is row b_index[i] of b and row x_index[i] of x. */
+static void *CheckPlaced(const Triangle *T, int transposed, const int *b_index, const int *x_index, const void *values,
+                         const void *b)
 {
   const TrsvPrecision p    = T->view.precision;
   const int           rows = T->view.rows;
@@ -140,8 +141,8 @@ static void *Placed(const Triangle *T, int transposed, const int *b_index, const
   return x;
 }
 
-/* L and U, or their transposes, with orders of rows and of columns: by one algorithm, or the one that is chosen. */
-static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int ordered, unsigned seed)
+/* L and U, or their transposes, with orders of rows and of columns: by one algorithm, or by the chosen one. */
+static void CheckPair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int ordered, unsigned seed)
 {
   const int rows = 120;
   Random    r    = seed;
@@ -160,8 +161,8 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int or
                    *const last      = !ordered   ? NULL
                                     : transposed ? row
                                                  : column;
-  void *const             y         = Placed(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b),
-              *const      reference = Placed(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
+  void *const             y         = CheckPlaced(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b),
+              *const      reference = CheckPlaced(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
   if (ExpectError(TrsvPairCreate(&L.view, &U.view, ordered ? row : NULL, ordered ? column : NULL, transposed,
                                  TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
                   TRSV_SUCCESS, "TrsvPairCreate"))
@@ -190,8 +191,8 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int or
   FreeTriangle(&U);
 }
 
-/* The backward error of a solution is rounding; that of one with another imaginary part is not. */
-static void Errors(TrsvPrecision p)
+/* The backward error of a solution is at the level of rounding; with another imaginary part it is not. */
+static void CheckErrors(TrsvPrecision p)
 {
   Triangle T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, 3);
   void    *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6),
@@ -210,8 +211,8 @@ static void Errors(TrsvPrecision p)
   FreeTriangle(&T);
 }
 
-/* An algorithm that takes no complex values says so, by name, and auto chooses none of them. */
-static void Refusals(TrsvPrecision p)
+/* An algorithm without complex values returns an error with its name, and auto does not choose it. */
+static void CheckRefusals(TrsvPrecision p)
 {
   Triangle             T = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, 3);
   TrsvAnalysis        *analysis;
@@ -245,30 +246,30 @@ void TestComplex(void)
 
     Begin("complex, serial, %s", PrecisionName(p));
     for (int variant = 0; variant < 8; variant++)
-      for (int shape = 0; shape < SHAPES; shape++) Serial(p, (Shape)shape, variant);
-    Extremes(p);
+      for (int shape = 0; shape < SHAPES; shape++) CheckSerial(p, (Shape)shape, variant);
+    CheckExtremes(p);
     End();
     for (int i = 0; (a = DeviceAlgorithm(&i));) {
       if (!(a->traits & TRSV_TAKES_COMPLEX)) continue;
       Begin("complex, %s, %s", TrsvAlgorithmName(a), PrecisionName(p));
-      Solves(a, p);
+      CheckComplexSolves(a, p);
       End();
       Begin("complex, schedules, %s, %s", TrsvAlgorithmName(a), PrecisionName(p));
-      Schedules(a, p);
+      CheckSchedules(a, p);
       End();
     }
     for (int i = 0, more = 1; more;) {
-      more = (a = DeviceAlgorithm(&i)) != NULL; /* at last none: the choice of auto */
+      more = (a = DeviceAlgorithm(&i)) != NULL; /* the last case has no algorithm: auto chooses */
       if (a && !(a->traits & TRSV_TAKES_COMPLEX)) continue;
       Begin("complex, pairs, %s, %s", a ? TrsvAlgorithmName(a) : "auto", PrecisionName(p));
-      for (int variant = 0; variant < 4; variant++) Pair(a, p, variant & 1, variant >> 1, (unsigned)variant);
+      for (int variant = 0; variant < 4; variant++) CheckPair(a, p, variant & 1, variant >> 1, (unsigned)variant);
       End();
     }
     Begin("complex, errors, %s", PrecisionName(p));
-    Errors(p);
+    CheckErrors(p);
     End();
     Begin("complex, refused, %s", PrecisionName(p));
-    Refusals(p);
+    CheckRefusals(p);
     End();
   }
 }

@@ -1,7 +1,7 @@
 /*
-   Early launches: solve upon solve, each for the solution of the one before, by one plan and by two in turn, with new
-   values in between; the executor begins each before the one before it is over (SimtOptions.early). Values and vectors
-   are on the device, so that nothing but the end waits.
+   Early launches: consecutive solves, each for the solution of the one before, by one plan and by two alternating
+   plans, with new values in between. The executor begins each before the previous one has ended (SimtOptions.early).
+   Values and vectors are on the device, so that no call but the last waits.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
@@ -10,7 +10,7 @@
 enum {
   ROWS   = 300,
   ROUNDS = 2, /* sets of values */
-  SOLVES = 3  /* with each */
+  SOLVES = 3  /* solves with each set */
 };
 
 static void *OnDevice(size_t bytes, const void *host)
@@ -22,13 +22,13 @@ static void *OnDevice(size_t bytes, const void *host)
   return copy;
 }
 
-/* Solves by plan[0] and plan[1] in turn; where they are the same, each launch is of the plan of the one before. */
-static void Chain(TrsvPlan *plan[2], const Triangle *T, unsigned schedule)
+/* Solves by plan[0] and plan[1] in turn; if they are the same plan, each launch follows one of its own. */
+static void MakeChain(TrsvPlan *plan[2], const Triangle *T, unsigned schedule)
 {
   const int    entries = T->offsets[ROWS];
   const size_t vector  = sizeof(double) * ROWS;
   void *values[ROUNDS], *there[ROUNDS], *b = MakeVector(TRSV_DOUBLE, ROWS, schedule), *x = MakeArray(TRSV_DOUBLE, ROWS);
-  void        *step[ROUNDS * SOLVES + 1];
+  void *step[ROUNDS * SOLVES + 1];
 
   for (int r = 0; r < ROUNDS; r++) {
     values[r] = MakeValues(&T->view, 3 + (unsigned)r);
@@ -48,7 +48,8 @@ static void Chain(TrsvPlan *plan[2], const Triangle *T, unsigned schedule)
   SimtDefaults();
   for (int s = 0; s < ROUNDS * SOLVES; s++) {
     char  where[60];
-    void *want = Reference(&T->view, NULL, entries, values[s / SOLVES], step[s]); /* of what the executor made before */
+    void *want =
+      Reference(&T->view, NULL, entries, values[s / SOLVES], step[s]); /* of earlier launches of the executor */
 
     (void)snprintf(where, sizeof(where), "schedule %u, solve %d", schedule, s);
     ExpectClose(TRSV_DOUBLE, ROWS, step[s + 1], want, where);
@@ -63,7 +64,7 @@ static void Chain(TrsvPlan *plan[2], const Triangle *T, unsigned schedule)
   free(x);
 }
 
-/* Do solves of this algorithm begin early? */
+/* Do solves of this algorithm launch early? */
 static int IsEarly(const TrsvAlgorithm *a)
 {
   return a == FindTested("thread") || a == FindTested("thread, recomputing") || a == FindTested("sell") ||
@@ -71,7 +72,7 @@ static int IsEarly(const TrsvAlgorithm *a)
          a == FindTested("dense");
 }
 
-static void Early(const TrsvAlgorithm *a, Shape shape)
+static void CheckEarly(const TrsvAlgorithm *a, Shape shape)
 {
   const unsigned before = SimtEarlyBlocks();
   Triangle       T      = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 5);
@@ -81,7 +82,7 @@ static void Early(const TrsvAlgorithm *a, Shape shape)
   for (int p = 0; p < 2; p++) plan[p] = MakePlan(&T.view, NULL, T.offsets[ROWS], a);
   TrsvChunkSettingsOverride(NULL);
   same[0] = same[1] = plan[0];
-  for (unsigned k = 0; plan[0] && plan[1] && k < (Reduced() ? 2 : 8); k++) Chain(k % 2 ? plan : same, &T, k);
+  for (unsigned k = 0; plan[0] && plan[1] && k < (Reduced() ? 2 : 8); k++) MakeChain(k % 2 ? plan : same, &T, k);
   Expect((SimtEarlyBlocks() > before) == IsEarly(a), "%u blocks begin early", SimtEarlyBlocks() - before);
   for (int p = 0; p < 2; p++) TrsvPlanDestroy(&plan[p]);
   FreeTriangle(&T);
@@ -94,8 +95,8 @@ void TestEarly(void)
   for (int i = 0; (a = DeviceAlgorithm(&i));) {
     if (Reduced() && !IsEarly(a)) continue;
     Begin("early launches, %s", TrsvAlgorithmName(a));
-    Early(a, BAND);
-    if (IsEarly(a) && !Reduced()) Early(a, RANDOM);
+    CheckEarly(a, BAND);
+    if (IsEarly(a) && !Reduced()) CheckEarly(a, RANDOM);
     End();
   }
 }

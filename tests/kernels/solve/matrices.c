@@ -1,7 +1,7 @@
 /*
    Real patterns: the matrices in the folder that SPTRSV_MATRICES names, as its INDEX.tsv lists them. Lower and upper
-   triangle with a full diagonal and seeded values: level sets and longest row against the index, serial against its own
-   residual, and the device algorithms against serial where the executor is quick enough.
+   triangle with a full diagonal and seeded values: level sets and longest row compared with the index, serial checked
+   by its residual, and the device algorithms compared with serial if the executor is fast enough.
 */
 #include "check.h"
 #include "market.h"
@@ -13,11 +13,11 @@ enum {
 
 typedef struct {
   char name[128], file[128];
-  int  lower, upper, row_max; /* level sets; longest row of the lower triangle; 0 where the index does not say */
+  int  lower, upper, row_max; /* level sets; longest row of the lower triangle; 0 if the index has no number */
 } Entry;
 
-/* The n-th field of a line of tabs, cut at size. */
-static char *Field(const char *line, int n, char *field, size_t size)
+/* The n-th field of a line with tabs, cut at size. */
+static char *GetField(const char *line, int n, char *field, size_t size)
 {
   size_t length;
 
@@ -29,16 +29,16 @@ static char *Field(const char *line, int n, char *field, size_t size)
   return field;
 }
 
-static int Column(const char *header, const char *name)
+static int ColumnOf(const char *header, const char *name)
 {
   char field[64];
 
   for (int n = 0; n < 64; n++)
-    if (!strcmp(Field(header, n, field, sizeof(field)), name)) return n;
-  return 63; /* beyond: fields are empty */
+    if (!strcmp(GetField(header, n, field, sizeof(field)), name)) return n;
+  return 63; /* after the last field: empty */
 }
 
-static int Index(const char *folder, Entry entries[], int most)
+static int ReadIndex(const char *folder, Entry entries[], int most)
 {
   char  path[1100], header[4096], line[4096], field[128];
   int   n = 0;
@@ -48,11 +48,11 @@ static int Index(const char *folder, Entry entries[], int most)
   f = fopen(path, "r");
   if (!f || !fgets(header, sizeof(header), f)) n = -1;
   while (n >= 0 && n < most && fgets(line, sizeof(line), f)) {
-    Field(line, Column(header, "name"), entries[n].name, sizeof(entries[n].name));
-    Field(line, Column(header, "file"), entries[n].file, sizeof(entries[n].file));
-    entries[n].lower   = atoi(Field(line, Column(header, "level_sets_lower"), field, sizeof(field)));
-    entries[n].upper   = atoi(Field(line, Column(header, "level_sets_upper"), field, sizeof(field)));
-    entries[n].row_max = atoi(Field(line, Column(header, "max_row_lower"), field, sizeof(field)));
+    GetField(line, ColumnOf(header, "name"), entries[n].name, sizeof(entries[n].name));
+    GetField(line, ColumnOf(header, "file"), entries[n].file, sizeof(entries[n].file));
+    entries[n].lower   = atoi(GetField(line, ColumnOf(header, "level_sets_lower"), field, sizeof(field)));
+    entries[n].upper   = atoi(GetField(line, ColumnOf(header, "level_sets_upper"), field, sizeof(field)));
+    entries[n].row_max = atoi(GetField(line, ColumnOf(header, "max_row_lower"), field, sizeof(field)));
     if (strstr(entries[n].file, ".mtx")) n++;
   }
   if (f) (void)fclose(f);
@@ -60,7 +60,7 @@ static int Index(const char *folder, Entry entries[], int most)
 }
 
 /* |b - T x| by rows, relative to |T| |x| + |b| */
-static double Residual(const TrsvMatrix *T, const double *values, const double *b, const double *x)
+static double ComputeResidual(const TrsvMatrix *T, const double *values, const double *b, const double *x)
 {
   double worst = 0;
 
@@ -77,7 +77,7 @@ static double Residual(const TrsvMatrix *T, const double *values, const double *
   return worst;
 }
 
-static void Solves(const TrsvMatrix *T, unsigned seed)
+static void CheckTriangle(const TrsvMatrix *T, unsigned seed)
 {
   const int n      = T->offsets[T->rows];
   void     *values = MakeValues(T, seed), *b = MakeVector(T->precision, T->rows, seed),
@@ -85,7 +85,7 @@ static void Solves(const TrsvMatrix *T, unsigned seed)
   const TrsvAlgorithm *a;
 
   if (reference) {
-    const double residual = Residual(T, values, b, reference);
+    const double residual = ComputeResidual(T, values, b, reference);
 
     Expect(residual < 1e-13, "serial leaves a residual of %g", residual);
   }
@@ -108,7 +108,7 @@ static void Solves(const TrsvMatrix *T, unsigned seed)
   free(reference);
 }
 
-static void One(const Pattern *p, const Entry *e, unsigned seed)
+static void CheckMatrix(const Pattern *p, const Entry *e, unsigned seed)
 {
   for (int t = 0; t < 2; t++) {
     Triangle      T      = MakeFrom(p->rows, p->offsets, p->columns, t ? TRSV_UPPER : TRSV_LOWER,
@@ -119,12 +119,12 @@ static void One(const Pattern *p, const Entry *e, unsigned seed)
     if (ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) {
       Expect(!levels || a->statistics.levels == levels, "%s: %d level sets, %d in the index", t ? "upper" : "lower",
              a->statistics.levels, levels);
-      /* the index counts a diagonal only where there is one */
+      /* the index counts a diagonal only if it is stored */
       Expect(t || !e->row_max || a->statistics.row_max == e->row_max || a->statistics.row_max == e->row_max + 1,
              "longest row of %d entries, %d in the index", a->statistics.row_max, e->row_max);
       Expect(isfinite(a->statistics.granularity), "parallel granularity of %g", a->statistics.granularity);
       TrsvAnalysisDestroy(&a);
-      Solves(&T.view, seed);
+      CheckTriangle(&T.view, seed);
     }
     FreeTriangle(&T);
   }
@@ -136,7 +136,7 @@ void TestMatrices(void)
 {
   static Entry entries[512];
   const char  *folder = getenv("SPTRSV_MATRICES");
-  const int    n      = Index(folder ? folder : "../shared/matrices", entries, 512);
+  const int    n      = ReadIndex(folder ? folder : "../shared/matrices", entries, 512);
 
   if (n < 0) {
     Skip("real matrices", "there is no folder of them; SPTRSV_MATRICES names it");
@@ -147,14 +147,15 @@ void TestMatrices(void)
     Pattern     p;
     const char *error;
 
-    if ((i % 16 == 0) != Reduced() || !Mine()) continue; /* the slow build takes some, the other one the rest */
+    if ((i % 16 == 0) != Reduced() || !Mine())
+      continue; /* the slow build takes some of them, the other build the rest */
     (void)snprintf(path, sizeof(path), "%s/%s", folder ? folder : "../shared/matrices", entries[i].file);
     error = ReadPattern(path, &p);
     (void)snprintf(name, sizeof(name), "matrix %.127s", entries[i].name);
     if (!error && p.rows != p.cols) Skip(name, "not square");
     else {
       Begin("%s", name);
-      if (Expect(!error, "%s", error ? error : "")) One(&p, &entries[i], (unsigned)i);
+      if (Expect(!error, "%s", error ? error : "")) CheckMatrix(&p, &entries[i], (unsigned)i);
       End();
     }
     FreePattern(&p);

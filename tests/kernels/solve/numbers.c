@@ -1,7 +1,7 @@
 /*
-   Bad numbers: NaN, Inf, zeros of either sign, denormal and huge numbers, and words with the bits of NOT_READY, or with
-   half of them, pass through as they do in serial, and nothing waits forever: single triangles, their transposes, and
-   pairs in one launch.
+   Special numbers: NaN, Inf, zeros of either sign, denormal and huge numbers, and words with the bits of NOT_READY,
+   or with half of them, have the same effect as in serial, and no wait is endless: single triangles, their
+   transposes, and pairs in one launch.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -15,7 +15,7 @@ static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t nar
 /* sync.cuh */
 static void SetNotReady(void *a, TrsvPrecision p, int i) { SetBits(a, p, i, 0xfff8deadbeef0001ull, 0xffc0dead); }
 
-/* NaN's that share half a word, or all but a bit, with NOT_READY, and one of either sign */
+/* NaNs that share half a word, or all bits but one, with NOT_READY, and one of either sign */
 static void SetSimilar(void *a, TrsvPrecision p, int i, int n)
 {
   static const uint64_t wide[]   = {0xfff8deadbeef0002ull, 0xfff8dead00000000ull, 0x7ff8deadbeef0001ull,
@@ -31,14 +31,10 @@ static int IsNotReady(const void *a, TrsvPrecision p, int i)
   const uint32_t narrow = 0xffc0dead;
 
   return TrsvRealPrecision(p) == TRSV_FLOAT ? !memcmp((const float *)a + i, &narrow, sizeof(narrow))
-                         : !memcmp((const double *)a + i, &wide, sizeof(wide));
+                                            : !memcmp((const double *)a + i, &wide, sizeof(wide));
 }
 
-typedef enum {
-  IN_B,
-  IN_VALUES,
-  IN_DIAGONAL
-} Where;
+typedef enum { IN_B, IN_VALUES, IN_DIAGONAL } Where;
 
 typedef enum {
   A_NAN,
@@ -46,7 +42,7 @@ typedef enum {
   BOTH_INFS, /* whose sum is NaN */
   NOT_READY,
   A_ZERO,
-  LARGEST, /* overflows on the way */
+  LARGEST, /* overflows in between */
   TINIEST, /* a denormal number */
   SIMILAR, /* to NOT_READY */
   MINUS_ZERO,
@@ -56,12 +52,12 @@ typedef enum {
 } What;
 
 /* A value; of a complex one either half, or both. */
-static void Spoil(void *a, TrsvPrecision precision, int value, What what, int n)
+static void SpoilValue(void *a, TrsvPrecision precision, int value, What what, int n)
 {
   const TrsvPrecision p  = TrsvRealPrecision(precision);
   const int           at = Reals(precision, value) + (TrsvIsComplex(precision) && n & 1);
 
-  if (TrsvIsComplex(precision) && n == 2) Spoil(a, p, at + 1, what, n);
+  if (TrsvIsComplex(precision) && n == 2) SpoilValue(a, p, at + 1, what, n);
   switch (what) {
   case A_NAN: Set(a, p, at, NAN); break;
   case AN_INF: Set(a, p, at, INFINITY); break;
@@ -77,15 +73,15 @@ static void Spoil(void *a, TrsvPrecision precision, int value, What what, int n)
   }
 }
 
-/* As serial has it; where the order of operations is another one, an overflow may come out as NaN instead of Inf, or
-   not happen. */
+/* Expects the result of serial; with another order of operations an overflow may give NaN instead of Inf, or not
+   happen. */
 static void CompareWithSerial(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x,
                               void *reference, const char *text)
 {
   const int complex = TrsvIsComplex(precision);
-  const int zero = what == A_ZERO || what == MINUS_ZERO || what == TINIEST || what == DENORMALS;
+  const int zero    = what == A_ZERO || what == MINUS_ZERO || what == TINIEST || what == DENORMALS;
 
-  /* a product with Inf or NaN in either half may have either in both */
+  /* a product with Inf or NaN in either part may have either in both */
   for (int i = 0; complex && i < 2 * rows; i += 2)
     if (!(isfinite(Get(reference, precision, i)) && isfinite(Get(reference, precision, i + 1))) &&
         !(isfinite(Get(x, precision, i)) && isfinite(Get(x, precision, i + 1))))
@@ -98,17 +94,17 @@ static void CompareWithSerial(const TrsvAlgorithm *a, What what, TrsvPrecision p
     for (int i = 0; i < rows; i++)
       if (!isfinite(Get(reference, precision, i)) || !isfinite(Get(x, precision, i)))
         Set(reference, precision, i, Get(x, precision, i));
-  /* sums within a block have another form: Inf may be NaN and the other way round */
+  /* sums within a block have another form: Inf may be NaN, and NaN Inf */
   if (!strcmp(TrsvAlgorithmName(a), "chunk, inverted") || !strcmp(TrsvAlgorithmName(a), "dense"))
     for (int i = 0; i < rows; i++)
       if (!isfinite(Get(reference, precision, i)) && !isfinite(Get(x, precision, i)))
         Set(reference, precision, i, Get(x, precision, i));
   ExpectClose(TrsvRealPrecision(precision), rows, x, reference, text);
-  for (int i = 0; i < rows; i++)
-    Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
+  for (int i = 0; i < rows; i++) Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
 }
 
-/* Some numbers of a triangle, its diagonal, or of b; all of b where they are denormal, so that x is. */
+/* Replaces some numbers of a triangle, its diagonal, or b; all of b if they are denormal, so that x is denormal, too.
+ */
 static void SpoilSome(const Triangle *T, void *values, void *b, Where where, What what, Random *r)
 {
   const TrsvPrecision p = T->view.precision;
@@ -118,20 +114,20 @@ static void SpoilSome(const Triangle *T, void *values, void *b, Where where, Wha
   for (int n = 0; n < 4; n++) {
     const int i = RandomBelow(r, T->view.rows), first = T->offsets[i], end = T->offsets[i + 1];
 
-    if (where == IN_B) Spoil(b, p, i, what, n);
-    if (where == IN_VALUES && end > first) Spoil(values, p, first + RandomBelow(r, end - first), what, n);
-    if (where == IN_DIAGONAL) Spoil(values, p, T->view.triangle == TRSV_LOWER ? end - 1 : first, what, n);
+    if (where == IN_B) SpoilValue(b, p, i, what, n);
+    if (where == IN_VALUES && end > first) SpoilValue(values, p, first + RandomBelow(r, end - first), what, n);
+    if (where == IN_DIAGONAL) SpoilValue(values, p, T->view.triangle == TRSV_LOWER ? end - 1 : first, what, n);
   }
 }
 
-/* The triangle, or the system with its transpose. */
-static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, TrsvPrecision precision, int transposed,
-                Where where, What what, unsigned seed)
+/* A solve with the triangle, or with its transpose. */
+static void CheckPlan(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, TrsvPrecision precision,
+                      int transposed, Where where, What what, unsigned seed)
 {
   const int  rows   = shape == CHAIN ? 40 : shape == DENSE ? 34 : 100;
   Triangle   T      = MakeTriangle(shape, rows, triangle, TRSV_DIAGONAL_STORED, precision, seed);
   void      *values = MakeValues(&T.view, seed), *b = MakeVector(precision, rows, seed);
-  void      *x      = MakeArray(precision, rows), *reference = NULL;
+  void      *x = MakeArray(precision, rows), *reference = NULL;
   Random     r      = seed;
   TrsvMatrix A      = T.view;
   int       *made   = NULL;
@@ -161,14 +157,14 @@ static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, Trsv
   FreeTriangle(&T);
 }
 
-/* L with a unit diagonal and then U; of U what is spoiled is a number that L never sees. */
-static void Pair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, What what, unsigned seed)
+/* L with a unit diagonal, then U; the replaced numbers of U do not occur in L. */
+static void CheckPair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, What what, unsigned seed)
 {
   const int rows = 70;
-  Triangle  L = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed);
-  Triangle  U = MakeTriangle(BAND, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed);
+  Triangle  L    = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed);
+  Triangle  U    = MakeTriangle(BAND, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed);
   void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeVector(precision, rows, seed);
-  void     *x = MakeArray(precision, rows), *y, *reference;
+  void     *x    = MakeArray(precision, rows), *y, *reference;
   Random    r    = seed;
   TrsvPair *pair = NULL;
 
@@ -195,18 +191,18 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, W
 
 void TestNumbers(void)
 {
-  static const char *const whats[] = {"NaN",
-                                      "Inf",
-                                      "Inf and -Inf",
-                                      "the bits of NOT_READY",
-                                      "zero",
-                                      "overflow",
-                                      "the least denormal number",
-                                      "nearly the bits of NOT_READY",
-                                      "-0.0",
-                                      "1e300",
-                                      "denormal numbers"};
-  static const char *const places[]   = {"b", "values", "the diagonal"};
+  static const char *const whats[]     = {"NaN",
+                                          "Inf",
+                                          "Inf and -Inf",
+                                          "the bits of NOT_READY",
+                                          "zero",
+                                          "overflow",
+                                          "the least denormal number",
+                                          "nearly the bits of NOT_READY",
+                                          "-0.0",
+                                          "1e300",
+                                          "denormal numbers"};
+  static const char *const places[]    = {"b", "values", "the diagonal"};
   static const Shape       shapes[][2] = {{RANDOM, CHAIN}, {DENSE, BAND}};
   const TrsvAlgorithm     *a;
 
@@ -218,17 +214,17 @@ void TestNumbers(void)
           const unsigned      seed      = 8u * (unsigned)what + variant;
           const TrsvPrecision precision = (TrsvPrecision)(variant >> 1 & 1);
 
-          One(a, shapes[(what + where) & 1][variant >> 2], (TrsvTriangle)(variant & 1), precision, variant == 3,
-              (Where)where, (What)what, seed);
-          if (variant != 6 && a->pair) Pair(a, precision, (Where)where, (What)what, seed);
+          CheckPlan(a, shapes[(what + where) & 1][variant >> 2], (TrsvTriangle)(variant & 1), precision, variant == 3,
+                    (Where)where, (What)what, seed);
+          if (variant != 6 && a->pair) CheckPair(a, precision, (Where)where, (What)what, seed);
         }
         for (unsigned variant = 0; variant < 4 && a->traits & TRSV_TAKES_COMPLEX; variant += Reduced() ? 3 : 1) {
           const unsigned      seed      = 800 + 8u * (unsigned)what + variant;
           const TrsvPrecision precision = variant & 1 ? TRSV_COMPLEX_FLOAT : TRSV_COMPLEX_DOUBLE;
 
-          One(a, shapes[(what + where) & 1][variant & 1], (TrsvTriangle)(variant >> 1), precision, variant == 3,
-              (Where)where, (What)what, seed);
-          if (variant == 0 && a->pair) Pair(a, precision, (Where)where, (What)what, seed);
+          CheckPlan(a, shapes[(what + where) & 1][variant & 1], (TrsvTriangle)(variant >> 1), precision, variant == 3,
+                    (Where)where, (What)what, seed);
+          if (variant == 0 && a->pair) CheckPair(a, precision, (Where)where, (What)what, seed);
         }
         End();
       }

@@ -1,5 +1,5 @@
 /*
-   Pairs whose two solves are one launch, and how many launches a pair takes.
+   Pairs whose two solves are one launch; the number of launches of a pair.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -10,7 +10,7 @@ typedef struct {
   TrsvPair *pair;
 } Both;
 
-/* A pair that is solved in one launch, and what two launches make of it. */
+/* A pair that is solved in one launch, and the solution by two launches. */
 static Both MakeBoth(Shape shape, int rows)
 {
   const TrsvAlgorithm *const thread = FindTested("thread");
@@ -53,7 +53,8 @@ static void FreeBoth(Both *t)
   FreeTriangle(&t->U);
 }
 
-/* With b times a power of two that the last two solves did not have, so that none of their values would do. */
+/* Solves with b times a power of two that differs from those of the last two solves, so that values of these are wrong.
+ */
 static void SolveBoth(Both *t, const char *when)
 {
   const int rows = t->L.view.rows;
@@ -90,7 +91,7 @@ static void CheckOneLaunch(void)
       CheckSameBits(&t, ShapeName[shapes[s]]);
       if (k % 5 == 4)
         ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS,
-                    "TrsvPairForward"); /* L's words take another turn than U's */
+                    "TrsvPairForward"); /* the words of L are in another turn than those of U */
     }
     FreeBoth(&t);
   }
@@ -117,8 +118,8 @@ static void CheckOneLaunch(void)
         unsigned *const told = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
 
         waited++;
-        for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes
-                                                        what that one has left for its own */
+        for (int queued = 0; queued < 3; queued++) { /* solves that are launched before the host has read the failure:
+                                                        none uses values of the failed one */
           *told = 0;
           SolveBoth(&t, "a solve behind it");
           for (int i = 0; i < 200; i++)
@@ -139,7 +140,7 @@ static void CheckOneLaunch(void)
   End();
 }
 
-/* Where `thread` recomputes in either triangle there are two launches; where in neither, one. */
+/* If `thread` recomputes in either triangle there are two launches, otherwise one. */
 static void CountLaunches(void)
 {
   const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");

@@ -17,7 +17,7 @@ static void Multiply(const TrsvMatrix *T, const void *values, int transposed, co
     }
 }
 
-static int *Shuffled(int n, Random *r)
+static int *ShuffledOrder(int n, Random *r)
 {
   int *order = malloc(sizeof(int) * ((size_t)n + 1));
 
@@ -25,7 +25,7 @@ static int *Shuffled(int n, Random *r)
   return order;
 }
 
-/* A copy of an array in the memory where the matrices are. */
+/* A copy of an array, in the memory of the matrices. */
 static int *CopyTo(TrsvMemory memory, const int *a, int n)
 {
   int *copy;
@@ -36,7 +36,7 @@ static int *CopyTo(TrsvMemory memory, const int *a, int n)
   return copy;
 }
 
-/* ordered: 1 has an order of rows, 2 of columns; from: where the matrices are */
+/* ordered: 1, an order of rows; 2, an order of columns; from: the memory of the matrices */
 static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from,
                       TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
 {
@@ -47,7 +47,7 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
        *x = MakeArray(precision, rows), *want = MakeArray(precision, rows), *before = MakeArray(precision, rows),
        *y      = MakeArray(precision, rows);
   double    *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
-  int       *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
+  int       *row = ordered & 1 ? ShuffledOrder(rows, &r) : NULL, *column = ordered & 2 ? ShuffledOrder(rows, &r) : NULL;
   const int *in = transposed ? row : column, *out = transposed ? column : row;
   int       *placed_row = CopyTo(from, row, rows), *placed_column = CopyTo(from, column, rows);
   TrsvMatrix A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
@@ -66,8 +66,8 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
                      TRSV_SUCCESS, "TrsvPairCreate"))
       break;
     ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL),
-                TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
-    for (unsigned s = 0; s < 3; s++) {              /* both kinds of solves, in any order */
+                TRSV_SUCCESS, "TrsvPairSetValues"); /* without rows there are no values */
+    for (unsigned s = 0; s < 3; s++) {              /* solves with the pair and by halves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
       double       largest = 0;
 
@@ -175,7 +175,7 @@ static void CheckMismatch(void)
   FreeTriangle(&U);
 }
 
-/* What is chosen may take more memory than is left; thread takes little. */
+/* The chosen algorithm may need more memory than is left; thread needs little. */
 static void CheckScarceMemory(TrsvMemory from)
 {
   Triangle L                  = MakeTriangle(CHAIN, 200, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
@@ -232,7 +232,7 @@ static void CheckScarceMemory(TrsvMemory from)
   FreeTriangle(&U);
 }
 
-/* Values that could not all be taken are none. */
+/* Values that did not all arrive do not count as values. */
 static void CheckUnfilled(void)
 {
   const TrsvAlgorithm *a;
@@ -242,7 +242,7 @@ static void CheckUnfilled(void)
 
   Begin("a pair whose values could not be taken");
   for (int i = 0; (a = DeviceAlgorithm(&i));)
-    for (int again = 0; again < 2; again++) { /* again: where there were others before */
+    for (int again = 0; again < 2; again++) { /* again: after other values */
       TrsvPair *pair;
 
       if (!ExpectError(
@@ -268,8 +268,8 @@ static void CheckUnfilled(void)
   FreeTriangle(&U);
 }
 
-/* On a device that cannot run what would be the best, the best of what it can, by prediction, not thread as after a
- * failure. */
+/* On a device that cannot run the best algorithm, the pair has the best of the others by predicted times, not thread as
+   after a failure. */
 static void CheckLacking(void)
 {
   const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");

@@ -1,18 +1,16 @@
 /*
-   What the predictions choose on an H200, for statistics of triangles of which one algorithm is measured, and
-   predicted, to be the fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): deep and narrow, deep,
-   wide, shallow ones; orders by colors, in which chunk once was taken where it takes twice the time; all rows on the
-   same few, where sell once was that takes five times the time; rows whose chain passes no neighbors, where inverted
-   blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time,
-   or sell.
+   The choice by predicted times on an H200, for statistics of triangles for which one algorithm is measured and
+   predicted to be the fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): many narrow level
+   sets, many level sets, wide ones, few ones; orders by colors, where chunk takes twice the time; rows that all
+   depend on the same few rows, where sell takes five times the time; chains that pass no neighbors, where inverted
+   blocks take 1.9 times the time; large triangles with long rows, where thread takes three times the time.
 */
 #include "check.h"
 #include "solve/model/model.h"
 #include "solve/rows/level_csr.h"
 
-/* What an algorithm is predicted to take, where terms of the prediction make most of it that no choice above hangs on
- */
-static void Predicted(const char *name, const char *where, const TrsvStatistics *s, double least, double most)
+/* Predicted times that mostly consist of terms on which no choice above depends */
+static void PredictTime(const char *name, const char *where, const TrsvStatistics *s, double least, double most)
 {
   const double ms = 1e3 * TrsvPredict(FindTested(name), s, TRSV_DOUBLE);
 
@@ -21,9 +19,9 @@ static void Predicted(const char *name, const char *where, const TrsvStatistics 
   End();
 }
 
-static void Times(void)
+static void CheckTimes(void)
 {
-  /* 8 x 8 x 4000: level sets lie in one chunk or two, which have all the work of the time */
+  /* 8 x 8 x 4000: a level set lies in one or two chunks, which do all work at a time */
   static const TrsvStatistics duct   = {256000, 959936, 3.74975, 0.1191, 4, 4014,  64,     63.7768,
                                         25.9,   64,     63.98,   496.8,  0, 0.875, 0.4967, 0};
   static const TrsvStatistics points = {1728000, 23805356, 13.7762, 0.0842803, 14, 834,      3600, 2071.94,
@@ -31,15 +29,15 @@ static void Times(void)
   static const TrsvStatistics chance = {512000, 6996636, 13.6653, 0.565034, 27, 56,          19606, 9142.86,
                                         170683, 511878,  237015,  88258.1,  0,  5.07812e-05, 0.5,   0};
 
-  Predicted("chunk", "8 x 8 x 4000: measured 0.53 ms", &duct, 0.28, 0.8);
-  Predicted("chunk", "27 points on 120^3: measured 0.253 ms", &points, 0.2, 0.32);
-  Predicted("thread", "27 points on 120^3: measured 0.838 ms", &points, 0.75, 0.95);
-  Predicted("thread, recomputing", "27 points on 80^3 by chance: measured 0.172 ms", &chance, 0.15, 0.19);
+  PredictTime("chunk", "8 x 8 x 4000: measured 0.53 ms", &duct, 0.28, 0.8);
+  PredictTime("chunk", "27 points on 120^3: measured 0.253 ms", &points, 0.2, 0.32);
+  PredictTime("thread", "27 points on 120^3: measured 0.838 ms", &points, 0.75, 0.95);
+  PredictTime("thread, recomputing", "27 points on 80^3 by chance: measured 0.172 ms", &chance, 0.15, 0.19);
 }
 
-/* Blocks of three rows in an order by colors: chunk is predicted to take longer, up to level sets that are too wide to
-   be those of one color. There the prediction falls at once. */
-static void BlocksByColors(void)
+/* Blocks of three rows in an order by colors: the predicted time of chunk grows until level sets are too wide to be
+   those of one color; there it falls. */
+static void CheckBlocksByColors(void)
 {
   TrsvStatistics s      = {.rows           = 200000,
                            .nnz            = 800000,
@@ -64,10 +62,10 @@ static void BlocksByColors(void)
   End();
 }
 
-/* On every device the algorithm with the shortest time predicted for it is taken. Without clusters, or with less shared
-   memory, chunk is predicted to take as long or longer, other algorithms as long. Where chunk does not run, nothing is
-   said of it. */
-static void OnDevices(const char *triangle, const TrsvStatistics *s)
+/* On every device the algorithm with the shortest predicted time is chosen. Without clusters, or with less shared
+   memory, the predicted time of chunk is as long or longer, that of the others the same. If chunk cannot run, it has no
+   predicted time. */
+static void CheckOnDevices(const char *triangle, const TrsvStatistics *s)
 {
   static const struct {
     int old, shared;
@@ -97,8 +95,8 @@ static void OnDevices(const char *triangle, const TrsvStatistics *s)
   }
 }
 
-/* A grid whose chunks are planes gains much from clusters: the prediction without them says so. */
-static void Planes(void)
+/* Clusters help a grid whose chunks are planes: without clusters the predicted time is longer. */
+static void CheckPlanes(void)
 {
   /* 7 points on 64^3 */
   static const TrsvStatistics grid = {262144, 1036288, 3.95313,  0.0543, 4, 190,      3072,   1379.7,
@@ -111,8 +109,8 @@ static void Planes(void)
   Expect(without > 1.2 * with, "%g s without clusters, %g s with", without, with);
 }
 
-/* What limits the predictions: nothing else above is near to these limits. */
-static void Limits(void)
+/* Limits of the predicted times, near which no case above is. */
+static void CheckLimits(void)
 {
   /* 7 points on 160^3: a plane does not fit into shared memory */
   static const TrsvStatistics grid = {4096000, 16307200, 3.98125, 0.05, 4, 478,     19200, 8569,
@@ -133,21 +131,21 @@ static void Limits(void)
   wide.level_mean = 1.01 * TrsvModel.recompute_wide;
   Expect(isinf(TrsvModelRecompute(&wide, TRSV_DOUBLE)), "the widest level sets are recomputed");
   chains.levels         = 1000;
-  chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole one */
+  chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole chain */
   Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop,
          "level sets of slices of chains that do not fit");
   End();
 }
 
-/* The form of thread or of chunk, as its analysis has it: chunk uses the heights of rows where it inverts no blocks */
-static const char *Plan(const TrsvAlgorithm *a, const TrsvStatistics *s)
+/* The form of thread or of chunk that its analysis chooses; chunk uses the heights of rows if it inverts no blocks */
+static const char *CheckPlan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   if (a == TrsvAlgorithmFind("thread")) return TrsvThreadRecomputes(s, TRSV_DOUBLE) ? "thread, recomputing" : "thread";
   return a == TrsvAlgorithmFind("chunk") && !a->uses_heights(s, TRSV_DOUBLE) ? "chunk, inverted" : TrsvAlgorithmName(a);
 }
 
-/* What tune sorts its times by. */
-static void Sorted(void)
+/* The order by which tune sorts its times. */
+static void CheckSorted(void)
 {
   double v[] = {3, -1, 2, 2, 0.5};
 
@@ -230,18 +228,18 @@ void TestSelect(void)
     const TrsvAlgorithm *chosen = choice.algorithm;
 
     Begin("what auto takes, %s", cases[c].triangle);
-    Expect(!strcmp(Plan(chosen, &cases[c].statistics), cases[c].fastest), "%s, not %s: %s",
-           Plan(chosen, &cases[c].statistics), cases[c].fastest, choice.reason);
+    Expect(!strcmp(CheckPlan(chosen, &cases[c].statistics), cases[c].fastest), "%s, not %s: %s",
+           CheckPlan(chosen, &cases[c].statistics), cases[c].fastest, choice.reason);
     End();
   }
   Begin("what auto takes on devices without clusters, and with less shared memory");
-  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) OnDevices(cases[c].triangle, &cases[c].statistics);
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) CheckOnDevices(cases[c].triangle, &cases[c].statistics);
   End();
   Begin("what chunk is predicted to take without clusters, on a grid");
-  Planes();
+  CheckPlanes();
   End();
-  Times();
-  BlocksByColors();
-  Limits();
-  Sorted();
+  CheckTimes();
+  CheckBlocksByColors();
+  CheckLimits();
+  CheckSorted();
 }

@@ -1,17 +1,17 @@
 /*
-   Every device algorithm against serial: shapes, sizes, triangles, diagonals, precisions, transposes, schedules, solve
-   after solve, values after values.
+   Every device algorithm compared with serial: shapes, sizes, triangles, diagonals, precisions, transposes,
+   schedules, repeated solves, new values.
 */
 #include "check.h"
 
 enum {
-  FIRST = 16520 /* schedule: each algorithm meets the same ones, whatever other algorithms there are */
+  FIRST = 16520 /* each algorithm gets the same schedules, independent of other algorithms */
 };
 
 static unsigned schedule;
 
-static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const TrsvAlgorithm *algorithm,
-                   const void *first, const void *b, int solves, const char *where)
+static void CheckEverySolve(const TrsvMatrix *A, const int *source, int nvalues, const TrsvAlgorithm *algorithm,
+                            const void *first, const void *b, int solves, const char *where)
 {
   void     *second = MakeArray(A->precision, nvalues);
   TrsvPlan *plan   = MakePlan(A, source, nvalues, algorithm);
@@ -46,7 +46,7 @@ void CheckSolves(Shape shape, int rows, const TrsvAlgorithm *algorithm, int tran
 
   (void)snprintf(where, sizeof(where), "%s %d", ShapeName[shape], rows);
   if (!transposed || ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose"))
-    Solves(&A, source, T.offsets[rows], algorithm, values, b, solves, where);
+    CheckEverySolve(&A, source, T.offsets[rows], algorithm, values, b, solves, where);
   free(made);
   free(values);
   free(b);
@@ -66,7 +66,7 @@ void TestSolve(void)
       const TrsvPrecision precision  = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
       const int           transposed = variant >> 3;
 
-      if (Reduced() && variant % 5) continue; /* each of the four both ways */
+      if (Reduced() && variant % 5) continue; /* each of the four, transposed and not */
       Begin("solve %s, %s, %s diagonal, %s%s", TrsvAlgorithmName(a), triangle ? "upper" : "lower",
             diagonal ? "stored" : "unit", precision ? "double" : "float", transposed ? ", transposed" : "");
       for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)

@@ -1,11 +1,11 @@
 /*
-   Tuning: the choice is the fastest of what was measured, wrong candidates are rejected, failures leave a
-   pair that solves.
+   Tuning: the choice is the fastest measured candidate, wrong candidates are rejected, after failures the pair still
+   solves.
 */
 #include "papers/ag/ag_model.h"
 #include "check.h"
 
-/* A pair and all that belongs to it */
+/* A pair and its input */
 typedef struct {
   Triangle  L, U;
   void     *l, *u, *b, *x, *y, *want;
@@ -13,7 +13,8 @@ typedef struct {
   TrsvPair *pair;
 } Setting;
 
-static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int transposed, const TrsvAlgorithm *asked)
+static void MakeInput(Setting *s, Shape shape, int rows, TrsvPrecision precision, int transposed,
+                      const TrsvAlgorithm *asked)
 {
   TrsvPair *host;
 
@@ -57,7 +58,7 @@ static void CheckSolve(Setting *s, const char *where)
   ExpectClose(s->pair->precision, s->pair->rows, s->x, s->want, where);
 }
 
-static void Free(Setting *s)
+static void FreeInput(Setting *s)
 {
   TrsvPairDestroy(&s->pair);
   free(s->l);
@@ -73,13 +74,13 @@ static void Free(Setting *s)
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
 }
 
-static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds)
+static TrsvError TunePair(Setting *s, const TrsvAlgorithm *asked, double seconds)
 {
   return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, asked, asked, seconds,
                       NULL);
 }
 
-/* Nobody who was right is faster than the choice by more than the margin; the plan is the one that was chosen. */
+/* No correct candidate is faster than the choice by more than the margin; the plan is that of the choice. */
 static void CheckMember(const TrsvPairMember *m, const char *where)
 {
   const TrsvTrial *best = &m->trials[m->chosen];
@@ -103,7 +104,7 @@ static void CheckMember(const TrsvPairMember *m, const char *where)
   }
 }
 
-static void Choices(void)
+static void CheckChoices(void)
 {
   static const Shape shapes[] = {RANDOM, BAND, GRID_2D, DIAGONAL};
   int                most     = 0;
@@ -113,14 +114,14 @@ static void Choices(void)
     Setting     s;
 
     Begin("tune %s%s, %s", ShapeName[shape], n / 2 % 2 ? ", transposed" : "", n / 4 ? "float" : "double");
-    Make(&s, shape, shape == BAND ? 150 : 900, n / 4 ? TRSV_FLOAT : TRSV_DOUBLE, n / 2 % 2, NULL);
-    ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+    MakeInput(&s, shape, shape == BAND ? 150 : 900, n / 4 ? TRSV_FLOAT : TRSV_DOUBLE, n / 2 % 2, NULL);
+    ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
     CheckMember(&s.pair->forward, "first");
     CheckMember(&s.pair->backward, "second");
     if (s.pair->forward.trial_count > most) most = s.pair->forward.trial_count;
     Expect(s.pair->forward.trial_count >= 2, "%d tries", s.pair->forward.trial_count);
     CheckSolve(&s, "after tuning");
-    Free(&s);
+    FreeInput(&s);
     End();
   }
   Begin("tune tries settings, too");
@@ -128,58 +129,58 @@ static void Choices(void)
   End();
 }
 
-/* A device that cannot run chunk: it is neither taken nor tried. */
-static void Lacking(void)
+/* On a device that cannot run chunk, it is neither tried nor chosen. */
+static void CheckScarceMemory(void)
 {
   Setting s;
 
   Begin("tune tries nothing that cannot run");
   SimtSettings.shared = 98 << 10;
-  Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by chunk, where that runs */
-  ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  MakeInput(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by chunk, if the device can run it */
+  ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trial_count > 1, "%d tries", s.pair->forward.trial_count);
   for (int i = 0; i < s.pair->forward.trial_count; i++)
     Expect(s.pair->forward.trials[i].algorithm != TrsvAlgorithmFind("chunk"), "chunk was tried");
   CheckSolve(&s, "after tuning");
-  Free(&s);
+  FreeInput(&s);
   SimtDefaults();
   End();
 }
 
-static void Limits(void)
+static void CheckLimits(void)
 {
   const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk"),
                       *ag = TrsvAlgorithmFind("ag");
   Setting s;
 
   Begin("tune without time keeps the model's choice");
-  Make(&s, GRID_2D, 400, TRSV_DOUBLE, 0, NULL);
-  ExpectError(Tune(&s, NULL, 0), TRSV_SUCCESS, "TrsvPairTune");
+  MakeInput(&s, GRID_2D, 400, TRSV_DOUBLE, 0, NULL);
+  ExpectError(TunePair(&s, NULL, 0), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trial_count == 1 && s.pair->backward.trial_count == 1 && !s.pair->forward.chosen,
          "%d and %d tries", s.pair->forward.trial_count, s.pair->backward.trial_count);
   CheckSolve(&s, "after tuning");
-  Free(&s);
+  FreeInput(&s);
   End();
 
   Begin("tune keeps to an algorithm that was asked for");
   for (int n = 0; n < 2; n++) {
     const TrsvAlgorithm *asked = n ? chunk : warp;
 
-    Make(&s, GRID_3D, 1000, TRSV_DOUBLE, 0, asked);
-    ExpectError(Tune(&s, asked, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+    MakeInput(&s, GRID_3D, 1000, TRSV_DOUBLE, 0, asked);
+    ExpectError(TunePair(&s, asked, 1e9), TRSV_SUCCESS, "TrsvPairTune");
     for (int i = 0; i < s.pair->forward.trial_count; i++)
       Expect(s.pair->forward.trials[i].algorithm == asked, "%s was tried",
              TrsvAlgorithmName(s.pair->forward.trials[i].algorithm));
     Expect(n ? s.pair->forward.trial_count > 1 : s.pair->forward.trial_count == 1, "%s: %d tries",
            TrsvAlgorithmName(asked), s.pair->forward.trial_count);
     CheckSolve(&s, "after tuning");
-    Free(&s);
+    FreeInput(&s);
   }
   End();
 
   Begin("tune of a published algorithm measures its own choice, nothing else");
-  Make(&s, GRID_2D, Reduced() ? 64 : 225, TRSV_DOUBLE, 0, ag);
-  ExpectError(Tune(&s, ag, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  MakeInput(&s, GRID_2D, Reduced() ? 64 : 225, TRSV_DOUBLE, 0, ag);
+  ExpectError(TunePair(&s, ag, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   for (int n = 0; n < 2; n++) {
     const TrsvPairMember *m = n ? &s.pair->backward : &s.pair->forward;
     TrsvAnalysis         *analysis;
@@ -195,44 +196,44 @@ static void Limits(void)
     TrsvAnalysisDestroy(&analysis);
   }
   CheckSolve(&s, "after tuning");
-  Free(&s);
+  FreeInput(&s);
   End();
 
   Begin("tune of nothing");
-  Make(&s, DIAGONAL, 0, TRSV_DOUBLE, 0, NULL);
-  ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-  Free(&s);
+  MakeInput(&s, DIAGONAL, 0, TRSV_DOUBLE, 0, NULL);
+  ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  FreeInput(&s);
   End();
 }
 
-static void Wrong(void)
+static void CheckWrongResults(void)
 {
   Setting s;
   int     wrong = 0;
   char    line[TRSV_SETTINGS];
 
   Begin("tune replaces a plan that is wrong");
-  Make(&s, BAND, 100, TRSV_DOUBLE, 0, NULL);
+  MakeInput(&s, BAND, 100, TRSV_DOUBLE, 0, NULL);
   for (int k = 0; k < s.L.offsets[100]; k++)
     Set(s.l, TRSV_DOUBLE, k, 0.5 * Get(s.l, TRSV_DOUBLE, k)); /* the plan has other values */
-  ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trials[0].wrong && s.pair->forward.chosen > 0, "it is not noticed: error %g",
          s.pair->forward.trials[0].error);
   Expect(!s.pair->backward.trials[0].wrong, "U's plan was right");
-  Free(&s);
+  FreeInput(&s);
   End();
 
   /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores
    * every row */
   Begin("tune rejects a candidate that is wrong");
-  Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
+  MakeInput(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
   TrsvPlanDescribe(s.pair->forward.plan, line, sizeof(line));
   Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("chunk") && !strncmp(line, "blocks=32 ", 10),
          "the model's choice is %s %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm), line);
   SimtSettings.bounded = 1;
-  SimtSettings.lose    = 251; /* of a level set that is not recomputed */
+  SimtSettings.lose    = 251; /* in a level set that is not recomputed */
   SimtSettings.loser   = "thread_solve";
-  ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   for (int i = 0; i < s.pair->forward.trial_count; i++) {
     const TrsvTrial *t = &s.pair->forward.trials[i];
 
@@ -242,11 +243,11 @@ static void Wrong(void)
   Expect(wrong == 2 && /* both forms */ !s.pair->forward.trials[s.pair->forward.chosen].wrong, "%d wrong ones", wrong);
   SimtDefaults();
   CheckSolve(&s, "after tuning");
-  Free(&s);
+  FreeInput(&s);
   End();
 }
 
-static void FailsAnywhere(int on)
+static void CheckFailures(int on)
 {
   Setting s;
 
@@ -254,26 +255,26 @@ static void FailsAnywhere(int on)
   for (long k = 1, struck = 1; struck; k += k < (Reduced() ? 10 : 70) ? 1 : Reduced() ? 101 : 37) {
     TrsvError error;
 
-    Make(&s, CHAIN, 40, TRSV_DOUBLE, 0, NULL);
+    MakeInput(&s, CHAIN, 40, TRSV_DOUBLE, 0, NULL);
     SimtFailAt(k, on);
-    error  = Tune(&s, NULL, 1e9);
+    error  = TunePair(&s, NULL, 1e9);
     struck = SimtFailed();
     SimtFailAt(0, 0);
     Expect(struck || !error, "error %d where nothing fails", (int)error);
     Expect(!error || error == TRSV_ERR_DEVICE, "place %ld: error %d", k,
-           (int)error); /* without memory to measure in, it is the plan that there is */
+           (int)error); /* without memory for measurements, the existing plan is kept */
     CheckSolve(&s, "after a failure");
-    Free(&s);
+    FreeInput(&s);
   }
   End();
 }
 
 void TestTune(void)
 {
-  Choices();
-  Limits();
-  Lacking();
-  Wrong();
-  FailsAnywhere(0);
-  FailsAnywhere(1);
+  CheckChoices();
+  CheckLimits();
+  CheckScarceMemory();
+  CheckWrongResults();
+  CheckFailures(0);
+  CheckFailures(1);
 }

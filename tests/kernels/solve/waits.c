@@ -1,6 +1,6 @@
 /*
-   Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well
-   again.
+   Waits that would never end: x has NaN where values are missing, the next call returns the error once, then solves
+   are correct.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
@@ -10,7 +10,7 @@ enum { ROWS = 200 };
 
 static TrsvPrecision precision; /* double or complex double */
 
-static int NaNs(const double *x)
+static int CountNaNs(const double *x)
 {
   int n = 0;
 
@@ -24,11 +24,12 @@ typedef struct {
   TrsvPlan *plan;
 } Problem;
 
-static Problem Make(const TrsvAlgorithm *a, Shape shape)
+static Problem MakeInput(const TrsvAlgorithm *a, Shape shape)
 {
   Problem p;
 
-  /* so few rows would be one chunk, which waits for nobody; without clusters, whose first store is no value */
+  /* so few rows would be one chunk, which waits for no other; without clusters, because with them its first store is no
+     value */
   ForceChunkSettings(6, 3, 1);
   p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, 5);
   p.values    = MakeValues(&p.T.view, 5);
@@ -42,7 +43,7 @@ static Problem Make(const TrsvAlgorithm *a, Shape shape)
   return p;
 }
 
-static void Drop(Problem *p)
+static void DropInput(Problem *p)
 {
   TrsvPlanDestroy(&p->plan);
   free(p->values);
@@ -52,32 +53,32 @@ static void Drop(Problem *p)
   FreeTriangle(&p->T);
 }
 
-static void Good(Problem *p, const char *when)
+static void CheckGoodSolve(Problem *p, const char *when)
 {
   memset(p->x, 0xcd, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_SUCCESS, when);
   ExpectClose(precision, ROWS, p->x, p->reference, when);
 }
 
-/* After a solve that gave up: x has NaN, and the next call, once, returns the error. */
+/* After a solve that gave up: x has NaN, and only the next call returns the error. */
 static void CheckTimeoutReported(Problem *p, Problem *other, const char *how)
 {
   char before = 'x';
 
-  Expect(NaNs(p->x) > 0, "%s: no NaN in x", how);
+  Expect(CountNaNs(p->x) > 0, "%s: no NaN in x", how);
   for (int i = 0; i < Reals(precision, ROWS); i++)
     Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i,
            p->x[i]);
-  Good(other, "another plan before it is told");
+  CheckGoodSolve(other, "another plan before the error is returned");
   memset(p->x, before, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-  Expect(p->x[0] == p->x[1], "%s: the call that tells also solves", how);
+  Expect(p->x[0] == p->x[1], "%s: the call that returns the error also solves", how);
 }
 
-/* A value that never arrives: the k-th store of a launch is lost. */
-static void Lost(const TrsvAlgorithm *a, Shape shape)
+/* A lost value: the k-th store of a launch. */
+static void CheckLostStores(const TrsvAlgorithm *a, Shape shape)
 {
-  Problem p = Make(a, shape), other = Make(a, RANDOM);
+  Problem p = MakeInput(a, shape), other = MakeInput(a, RANDOM);
   int     waited = 0;
 
   for (long k = 1; k <= (Reduced() ? 12 : 60) && p.plan && other.plan; k += (k + 1) / 2) {
@@ -88,19 +89,19 @@ static void Lost(const TrsvAlgorithm *a, Shape shape)
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "the solve that loses a value");
     SimtSettings.lose    = 0;
     SimtSettings.bounded = 0;
-    if (NaNs(p.x)) { /* somebody waited for it */
+    if (CountNaNs(p.x)) { /* a row waited for it */
       waited++;
       CheckTimeoutReported(&p, &other, "lost");
     }
-    for (int s = 0; s < 3; s++) Good(&p, "afterwards");
+    for (int s = 0; s < 3; s++) CheckGoodSolve(&p, "afterwards");
   }
   Expect(waited >= 2, "only %d lost values were waited for", waited);
-  Drop(&p);
-  Drop(&other);
+  DropInput(&p);
+  DropInput(&other);
 }
 
-/* Where the one dependency of a row of a chain stands, in the layout that these algorithms share. */
-static int *Dependency(const TrsvLevelCSR *o, int row)
+/* The place of the single dependency of a row of a chain, in the layout that these algorithms share. */
+static int *FindDependency(const TrsvLevelCSR *o, int row)
 {
   const int width = o->off / o->rows; /* of padded rows */
   int       k     = o->offsets ? o->offsets[row] : row * width;
@@ -109,36 +110,36 @@ static int *Dependency(const TrsvLevelCSR *o, int row)
   return o->columns + k;
 }
 
-/* A row that waits for itself, or for one behind it. */
-static void Corrupt(const TrsvAlgorithm *a)
+/* A row that waits for itself, or for a later one. */
+static void CheckCycle(const TrsvAlgorithm *a)
 {
-  Problem p = Make(a, CHAIN), other = Make(a, GRID_2D);
+  Problem p = MakeInput(a, CHAIN), other = MakeInput(a, GRID_2D);
 
   for (int kind = 0; kind < (Reduced() ? 1 : 3) && p.plan && other.plan; kind++) {
     TrsvLevelCSR *o      = p.plan->data;
-    const int     row    = kind < 2 ? 101 : ROWS - 1; /* that waits for the one before with recomputation, too */
-    int *const    column = Dependency(o, row), kept = *column;
+    const int     row    = kind < 2 ? 101 : ROWS - 1; /* which also waits for the one before with recomputation */
+    int *const    column = FindDependency(o, row), kept = *column;
 
     SimtSchedule((unsigned)(3 * kind));
     SimtSettings.bounded = 1;
     *column              = kind == 0 ? row : ROWS - 1;
     memset(p.x, 0xcd, TrsvValueSize(precision) * ROWS);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve of a corrupted plan");
-    Expect(NaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, NaNs(p.x), ROWS - row);
+    Expect(CountNaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, CountNaNs(p.x), ROWS - row);
     *column = kept;
     CheckTimeoutReported(&p, &other, "corrupted");
     SimtSettings.bounded = 0;
-    for (int s = 0; s < 3; s++) Good(&p, "repaired");
+    for (int s = 0; s < 3; s++) CheckGoodSolve(&p, "repaired");
   }
-  Drop(&p);
-  Drop(&other);
+  DropInput(&p);
+  DropInput(&other);
 }
 
-/* How long it takes follows what was asked for. */
-static void Patience(const TrsvAlgorithm *a)
+/* The time depends on the limit that was set. */
+static void CheckPatience(const TrsvAlgorithm *a)
 {
   static const double seconds[] = {1e-3, 1, 10, 100};
-  Problem             p         = Make(a, CHAIN);
+  Problem             p         = MakeInput(a, CHAIN);
 
   for (int i = 0; i < (Reduced() ? 2 : 4) && p.plan; i++) {
     const uint64_t start = SimtNanoseconds();
@@ -148,25 +149,25 @@ static void Patience(const TrsvAlgorithm *a)
     SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("dense") || a == TrsvAlgorithmFind("sell") ||
                             a == FindTested("thread, recomputing")
                            ? 1
-                           : 32; /* of a chain: a value that another block, or another warp, waits for */
+                           : 32; /* in a chain: a value for which another block or another warp waits */
     TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
-    /* time is asked for at every 1024th poll, and 10 ms pass from poll to poll */
-    Expect(NaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s instead of %g s",
-           NaNs(p.x), took, seconds[i]);
+    /* the clock is read at every 1024th poll, and a poll takes 10 ms */
+    Expect(CountNaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s instead of %g s",
+           CountNaNs(p.x), took, seconds[i]);
     SimtSettings.lose = 0;
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-    Good(&p, "afterwards");
+    CheckGoodSolve(&p, "afterwards");
   }
   TrsvSetTimeout(10);
-  Drop(&p);
+  DropInput(&p);
 }
 
 /* Without a limit a wait that cannot end is a deadlock. */
-static void NoLimit(const TrsvAlgorithm *a)
+static void CheckNoLimit(const TrsvAlgorithm *a)
 {
-  Problem p = Make(a, CHAIN);
+  Problem p = MakeInput(a, CHAIN);
 
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 32;
@@ -176,7 +177,7 @@ static void NoLimit(const TrsvAlgorithm *a)
   Expect(strstr(SimtReport(), "deadlock") != NULL, "the report is '%s'", SimtReport());
   TrsvSetTimeout(10);
   SimtDefaults();
-  Drop(&p);
+  DropInput(&p);
 }
 
 void TestWaits(void)
@@ -188,28 +189,28 @@ void TestWaits(void)
     if (a->traits & TRSV_TAKES_COMPLEX) {
       precision = TRSV_COMPLEX_DOUBLE;
       Begin("half of a value is lost, chain, %s", TrsvAlgorithmName(a));
-      Lost(a, CHAIN);
+      CheckLostStores(a, CHAIN);
       End();
     }
     precision = TRSV_DOUBLE;
     Begin("a value is lost, chain, %s", TrsvAlgorithmName(a));
-    Lost(a, CHAIN);
+    CheckLostStores(a, CHAIN);
     End();
     if (Reduced() && a->destroy == TrsvLevelCSRDestroy) continue;
     Begin("a value is lost, grid, %s", TrsvAlgorithmName(a));
-    Lost(a, GRID_2D);
+    CheckLostStores(a, GRID_2D);
     End();
     Begin("patience, %s", TrsvAlgorithmName(a));
-    Patience(a);
+    CheckPatience(a);
     End();
     if (a == FindTested("twophase") && !Reduced()) {
       Begin("no limit, %s", TrsvAlgorithmName(a));
-      NoLimit(a);
+      CheckNoLimit(a);
       End();
     }
     if (a->destroy != TrsvLevelCSRDestroy) continue; /* another layout */
     Begin("corrupted plan, %s", TrsvAlgorithmName(a));
-    Corrupt(a);
+    CheckCycle(a);
     End();
   }
 }

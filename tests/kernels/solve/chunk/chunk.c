@@ -1,12 +1,12 @@
 /*
-   The algorithm `chunk` with settings that lead small triangles through all of its paths: several chunks, clusters,
-   cells that change hands, records of every length, steps of every width.
+   The algorithm `chunk` with settings that lead small triangles through all of its code: several chunks, clusters,
+   reused cells, records of every length, steps of every width.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
 
-/* Rows that are cut into sums of sums. */
-static void LongRows(const TrsvAlgorithm *a)
+/* Rows that are cut so often that their sums have partial sums. */
+static void CheckLongRows(const TrsvAlgorithm *a)
 {
   ForceChunkSettings(4, 2, 2);
   for (int variant = 0; variant < (Reduced() ? 2 : 8); variant++)
@@ -16,8 +16,8 @@ static void LongRows(const TrsvAlgorithm *a)
   TrsvChunkSettingsOverride(NULL);
 }
 
-/* As many steps as the longest chain has, crossings included, or as it takes to place all rows. */
-static void Lengths(const TrsvAlgorithm *a)
+/* Expects as many steps as the longest chain has, crossings included, or as placing all rows takes. */
+static void CheckLengths(const TrsvAlgorithm *a)
 {
   static const struct {
     Shape shape;
@@ -44,9 +44,9 @@ static void Lengths(const TrsvAlgorithm *a)
   }
 }
 
-/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These
-   triangles take many more steps than are estimated. */
-static void OneSchedule(const TrsvAlgorithm *a)
+/* A plan that chooses its settings takes as many launches as one with given settings: one schedule is made. These
+   triangles take many more steps than estimated. */
+static void CheckOneSchedule(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
 
@@ -73,8 +73,8 @@ static void OneSchedule(const TrsvAlgorithm *a)
   }
 }
 
-/* Rows of the largest length for which a byte holds the distance of an entry from the diagonal, and longer by one: then
- * the place of each entry is stored in full. */
+/* Rows of the largest length for which a byte holds the distance of an entry from the diagonal, and longer by one, for
+   which each place is stored in full. */
 static void CheckEntriesApart(const TrsvAlgorithm *a)
 {
   ForceChunkSettings(2, 3, 2);
@@ -93,15 +93,15 @@ static void CheckEntriesApart(const TrsvAlgorithm *a)
       FreeTriangle(&T);
       CheckSolves(DENSE, rows, a, 0, triangle, diagonal, TRSV_DOUBLE, 1);
     }
-    /* without a diagonal a record's own entries alone have to be near each other */
+    /* without a diagonal only the entries of a record must be near each other */
     Expect((bytes[1] > bytes[0] + 3 * 256 * 255 / 2) == (diagonal == TRSV_DIAGONAL_STORED),
            "%zu bytes for 256 rows, %zu for 257", bytes[0], bytes[1]);
   }
   TrsvChunkSettingsOverride(NULL);
 }
 
-/* On devices without clusters, or with less shared memory than an H200: both forms solve all shapes. */
-static void OnDevice(const char *name, int old, int shared)
+/* On devices without clusters, or with less shared memory than an H200, both forms solve all shapes. */
+static void CheckOnDevice(const char *name, int old, int shared)
 {
   static const char *const forms[] = {"chunk", "chunk, inverted"};
   int                      n       = 0;
@@ -141,8 +141,8 @@ static Triangle MakeHalves(int rows)
   return T;
 }
 
-/* More imports than fit: cells are reused; then the ring is smaller; at last records are shorter. */
-static void Fitting(void)
+/* More imports than fit: cells are reused; then the ring is smaller; then records are shorter. */
+static void CheckFitting(void)
 {
   static const struct {
     int length, shared, rows, ring, as, reused;
@@ -181,7 +181,7 @@ static void Fitting(void)
 }
 
 /* A device with too little shared memory: no plan, and a message that says why. */
-static void Lacking(void)
+static void CheckScarceMemory(void)
 {
   static const char *const names[] = {"chunk", "chunk, inverted"};
   Triangle                 T       = MakeTriangle(BAND, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
@@ -251,19 +251,19 @@ void TestChunk(void)
   if (a) TestChunkHeights();
 
   Begin("chunk with long rows");
-  if (a) LongRows(a);
+  if (a) CheckLongRows(a);
   End();
 
-  Begin("chunk with entries farther from the diagonal than a byte tells");
+  Begin("chunk with entries farther from the diagonal than a byte can state");
   if (a && !Reduced()) CheckEntriesApart(a);
   End();
 
   Begin("chunk's schedules are as short as they can be");
-  if (a) Lengths(a);
+  if (a) CheckLengths(a);
   End();
 
   Begin("chunk makes one schedule where it chooses its settings");
-  if (a) OneSchedule(a);
+  if (a) CheckOneSchedule(a);
   End();
 
   Begin("chunk on a device that holds no such clusters");
@@ -284,15 +284,15 @@ void TestChunk(void)
   SimtDefaults();
   End();
 
-  OnDevice("an A100", 1, 163 << 10);
-  OnDevice("an L40S", 1, 99 << 10);
-  OnDevice("an RTX 5090", 0, 99 << 10);
+  CheckOnDevice("an A100", 1, 163 << 10);
+  CheckOnDevice("an L40S", 1, 99 << 10);
+  CheckOnDevice("an RTX 5090", 0, 99 << 10);
 
   Begin("chunk with more imports than fit into shared memory");
-  if (a) Fitting();
+  if (a) CheckFitting();
   End();
 
   Begin("chunk, and with inverted blocks, on a device with too little shared memory");
-  if (a) Lacking();
+  if (a) CheckScarceMemory();
   End();
 }

@@ -1,14 +1,15 @@
 /*
-   The heights that the schedules of `chunk` start from: searched for, against a serial reference, where many depend on
-   a row, in each order of their arrival; and taken from the other triangle's level sets, against a search.
+   The heights from which schedules of `chunk` start: by a search, compared with a serial reference, if many rows
+   depend on a row, in each order of their arrival; and from the level sets of the other triangle, compared with a
+   search.
 */
 #include <algorithm>
 #include <vector>
 #include "square.h"
 #include "solve/schedule/chunk_graph.cuh"
 
-/* Rows that depend on one of some first ones, on which all others do by turns, and on a few more before them. */
-static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal diagonal)
+/* Rows that depend on one of the first rows, in turn, and on a few more earlier rows. */
+static Triangle MakeHubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal diagonal)
 {
   std::vector<int> offsets(1, 0), columns;
   Random           r = (Random)rows;
@@ -25,9 +26,9 @@ static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal dia
   return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, TRSV_DOUBLE);
 }
 
-/* Rows of more than CHUNK_ITEMS dependencies are cut: there are more positions then than rows, whose heights only a
- * search finds. */
-static void Across(void)
+/* Rows with more than CHUNK_ITEMS dependencies are cut: then there are more positions than rows, and only a search
+   finds their heights. */
+static void CheckCutRows(void)
 {
   static const struct {
     Shape shape;
@@ -73,8 +74,8 @@ void TestChunkHeights(void)
   Begin("chunk's heights where many depend on a row");
   for (int variant = 0; variant < 4; variant++)
     for (int h : hubs) {
-      Triangle         T = Hubs(640 + 8 * h, h, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
-                        variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT);
+      Triangle         T = MakeHubs(640 + 8 * h, h, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
+                            variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT);
       TrsvMatrix       D = ToDevice(&T.view);
       const int        n = T.view.rows;
       std::vector<int> height((size_t)n, 0);
@@ -94,8 +95,8 @@ void TestChunkHeights(void)
       for (unsigned schedule = 0; analysis && schedule < (Reduced() ? 2u : 6u); schedule++) {
         SimtSchedule(schedule);
         if (!SimtSettings.preempt)
-          SimtSettings.preempt = 32; /* who polls more words than the executor watches is woken by votes of its own
-                                        warp, too: without pre-emption others might never run */
+          SimtSettings.preempt = 32; /* votes of its own warp also wake a thread that polls more words than the executor
+                                        watches: without pre-emption other warps might never run */
         if (!ExpectError(TrsvChunkFindHeights(&D, analysis, NULL, &o), TRSV_SUCCESS, "TrsvChunkFindHeights")) break;
         for (int p = 0; p < n; p++) /* the executor's device memory is the host's */
           if (!Expect(o.height[p] == height[(size_t)p], "%d hubs, schedule %u: the height of %d is %d, not %d", h,
@@ -110,5 +111,5 @@ void TestChunkHeights(void)
     }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
-  Across();
+  CheckCutRows();
 }

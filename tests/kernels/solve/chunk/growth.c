@@ -1,12 +1,12 @@
 /*
    Triangles whose diagonal blocks have large inverses: graded, nearly singular, and such that the inverse grows by a
-   factor from row to row. Algorithms that invert blocks must not lose digits by it.
+   factor from row to row. Algorithms that invert blocks must not lose digits.
 */
 #include "check.h"
 
 typedef enum {
   GRADED,          /* rows fall from 1 to 1e-24; some entries in blocks are as large as their column's diagonal */
-  NEARLY_SINGULAR, /* single pivots of 1e-9 beside entries of 1; for small factors of 0.3 */
+  NEARLY_SINGULAR, /* single pivots of 1e-9 among entries of 1; with small factors of 0.3 */
   GROWING,         /* all entries of a row are -factor: the inverse of a block grows like (1 + factor)^31 */
   KAHAN,           /* -c off the diagonal, powers of s on it */
   KINDS
@@ -14,7 +14,7 @@ typedef enum {
 
 static const char *const names[] = {"graded", "nearly singular", "growing", "Kahan's"};
 
-static double Diagonal(Kind kind, int i, int rows, double factor)
+static double DiagonalEntry(Kind kind, int i, int rows, double factor)
 {
   switch (kind) {
   case GRADED: return pow(10, -24. * i / rows);
@@ -24,18 +24,18 @@ static double Diagonal(Kind kind, int i, int rows, double factor)
   }
 }
 
-static double Entry(Kind kind, int i, int j, int rows, double factor, Random *r)
+static double OffDiagonalEntry(Kind kind, int i, int j, int rows, double factor, Random *r)
 {
-  if (i / 32 != j / 32) return 0.01 * RandomReal(r) * (kind == GRADED ? Diagonal(kind, i, rows, factor) : 1);
+  if (i / 32 != j / 32) return 0.01 * RandomReal(r) * (kind == GRADED ? DiagonalEntry(kind, i, rows, factor) : 1);
   switch (kind) {
-  case GRADED: return RandomReal(r) * Diagonal(kind, RandomBelow(r, 8) ? i : j, rows, factor) * factor;
+  case GRADED: return RandomReal(r) * DiagonalEntry(kind, RandomBelow(r, 8) ? i : j, rows, factor) * factor;
   case NEARLY_SINGULAR: return factor * RandomReal(r);
   case GROWING: return -factor * (1 + 0.01 * RandomReal(r));
-  default: return -factor / 2 * Diagonal(kind, i, rows, factor);
+  default: return -factor / 2 * DiagonalEntry(kind, i, rows, factor);
   }
 }
 
-static void *Values(const TrsvMatrix *T, Kind kind, double factor)
+static void *FillValues(const TrsvMatrix *T, Kind kind, double factor)
 {
   Random r      = 31;
   void  *values = MakeArray(T->precision, T->offsets[T->rows]);
@@ -47,13 +47,13 @@ static void *Values(const TrsvMatrix *T, Kind kind, double factor)
       const int c = T->columns[k], q = T->triangle == TRSV_LOWER ? c : T->rows - 1 - c;
 
       Set(values, T->precision, k,
-          p == q ? Diagonal(kind, p, T->rows, factor) : Entry(kind, p, q, T->rows, factor, &r));
+          p == q ? DiagonalEntry(kind, p, T->rows, factor) : OffDiagonalEntry(kind, p, q, T->rows, factor, &r));
     }
   }
   return values;
 }
 
-/* b = T x of an x of ordinary size: what large inverses make of it cancels. */
+/* b = T x for an x of ordinary size, so that large inverses lead to cancellation. */
 static void Multiply(const TrsvMatrix *T, const void *values, const void *x, void *b)
 {
   for (int i = 0; i < T->rows; i++) {
@@ -84,8 +84,8 @@ static double BackwardError(const TrsvMatrix *T, const void *values, const void 
   return worst;
 }
 
-/* Does the plan, with the values that it has, invert blocks? */
-static int Inverts(const TrsvPlan *plan)
+/* Does the plan invert blocks with its present values? */
+static int IsInverted(const TrsvPlan *plan)
 {
   char line[TRSV_SETTINGS];
 
@@ -93,9 +93,9 @@ static int Inverts(const TrsvPlan *plan)
   return !strncmp(line, "blocks=", 7) && strncmp(line, "blocks=1 ", 9);
 }
 
-/* How often blocks were inverted, and how often not. */
-static void Sweep(const TrsvAlgorithm *a, Shape shape, Kind kind, TrsvTriangle triangle, TrsvPrecision precision,
-                  int inverted[2])
+/* Counts the cases with inverted blocks and those without. */
+static void CheckSweep(const TrsvAlgorithm *a, Shape shape, Kind kind, TrsvTriangle triangle, TrsvPrecision precision,
+                       int inverted[2])
 {
   static const double factors[] = {0.03, 0.1, 0.3, 0.5, 0.8, 1, 1.3};
   const int           rows      = 160;
@@ -106,7 +106,7 @@ static void Sweep(const TrsvAlgorithm *a, Shape shape, Kind kind, TrsvTriangle t
   void               *meant = MakeVector(precision, rows, 8);
 
   for (size_t f = 0; plan && f < sizeof(factors) / sizeof(factors[0]); f++) {
-    void  *values = Values(&T.view, kind, factors[f]);
+    void  *values = FillValues(&T.view, kind, factors[f]);
     void  *reference;
     double error, serial;
     int    finite;
@@ -120,10 +120,10 @@ static void Sweep(const TrsvAlgorithm *a, Shape shape, Kind kind, TrsvTriangle t
     if (finite) {
       error  = BackwardError(&T.view, values, b, x);
       serial = BackwardError(&T.view, values, b, reference);
-      inverted[Inverts(plan)]++;
+      inverted[IsInverted(plan)]++;
       Expect(serial <= bound, "%s, factor %g: serial has an error of %g", ShapeName[shape], factors[f], serial);
       Expect(error <= bound, "%s, factor %g, %s: an error of %g, serial's is %g", ShapeName[shape], factors[f],
-             Inverts(plan) ? "inverted" : "not inverted", error, serial);
+             IsInverted(plan) ? "inverted" : "not inverted", error, serial);
     }
     free(values);
     free(reference);
@@ -137,19 +137,19 @@ static void Sweep(const TrsvAlgorithm *a, Shape shape, Kind kind, TrsvTriangle t
 
 void TestGrowth(void)
 {
-  static const Shape  shapes[] = {BAND, CHAIN, DENSE};
+  static const Shape   shapes[] = {BAND, CHAIN, DENSE};
   const TrsvAlgorithm *a;
 
   for (int i = 0; (a = DeviceAlgorithm(&i));) {
-    if (a != FindTested("chunk, inverted") && a != FindTested("dense")) continue; /* the others invert nothing */
+    if (a != FindTested("chunk, inverted") && a != FindTested("dense")) continue; /* other algorithms invert nothing */
     for (int kind = 0; kind < KINDS; kind++) {
       int inverted[2] = {0, 0};
 
       Begin("%s triangles, backward error, %s", names[kind], TrsvAlgorithmName(a));
       for (int variant = 0; variant < (Reduced() ? 2 : 4); variant++)
         for (int s = 0; s < 3; s++)
-          Sweep(a, shapes[s], (Kind)kind, (TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1), inverted);
-      if (a == FindTested("chunk, inverted")) /* both kinds of plans were seen */
+          CheckSweep(a, shapes[s], (Kind)kind, (TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1), inverted);
+      if (a == FindTested("chunk, inverted")) /* both kinds of plans occurred */
         Expect(inverted[0] && inverted[1], "blocks were inverted %d times, and %d times not", inverted[1], inverted[0]);
       End();
     }

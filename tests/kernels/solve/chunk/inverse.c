@@ -1,10 +1,10 @@
 /*
-   `chunk` with inverted blocks: that it takes its inverses where they are harmless and leaves them where they are not.
+   `chunk` with inverted blocks: it uses its inverses if they are small, and substitution otherwise.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
 
-static void Fill(const TrsvMatrix *A, void *values, double off)
+static void FillValues(const TrsvMatrix *A, void *values, double off)
 {
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
@@ -12,10 +12,10 @@ static void Fill(const TrsvMatrix *A, void *values, double off)
           A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
 }
 
-/* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31, with a NaN it is none; the same
-   plan takes all, in turn. Where it grows or is none, the solution is chunk's to the bit; where it does not, the sums
-   are others. */
-static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
+/* With 0.3 off the diagonal the inverse of a block stays small, with 3 it grows like 3^31, with NaN it is useless; one
+   plan gets all of these values in turn. If the inverse is large or useless, the solution has the bits of chunk;
+   otherwise the sums differ. */
+static void CheckGrowth(TrsvTriangle triangle, TrsvPrecision precision)
 {
   static const char *const kinds[] = {"bounded", "growing", "a NaN"};
   const int                rows = 200, last = 5; /* pass */
@@ -30,11 +30,11 @@ static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
     const int kind = pass % 3;
     void     *reference;
 
-    Fill(&T.view, values, kind == 1 ? -1.5 : 0.3);
-    for (int k = 0; kind == 1 && k < entries; k++) /* every fourth row starts afresh, or x would overflow */
+    FillValues(&T.view, values, kind == 1 ? -1.5 : 0.3);
+    for (int k = 0; kind == 1 && k < entries; k++) /* every fourth row starts anew, because x would overflow */
       if (k / 2 % 40 == 0 && Get(values, precision, Reals(precision, k)) < 0)
         Set(values, precision, Reals(precision, k), 1e-9);
-    if (kind == 2) /* beside the diagonal of row 100 */
+    if (kind == 2) /* next to the diagonal of row 100 */
       Set(values, precision, Reals(precision, T.offsets[100] + (T.columns[T.offsets[100]] == 100)), NAN);
     reference = Reference(&T.view, NULL, entries, values, b);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
@@ -55,8 +55,8 @@ static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
   FreeTriangle(&T);
 }
 
-/* The plan of that rank, in words */
-static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, char line[], size_t size)
+/* The plan of this rank, as text */
+static void DescribePlan(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, char line[], size_t size)
 {
   TrsvMatrix    D = ToDevice(T);
   TrsvAnalysis *analysis;
@@ -72,15 +72,15 @@ static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, cha
   FromDevice(&D);
 }
 
-/* The first rank is what is predicted to take less time, the second the other one, the third the second of those
- * without inverted blocks. */
-static void Ranks(void)
+/* The first rank has the shortest predicted time, the second is the other form, the third the second choice without
+   inverted blocks. */
+static void CheckRanks(void)
 {
   static const Shape shapes[] = {CHAIN, BAND, GRID_2D, DIAGONAL, RANDOM};
   int                first[2] = {0, 0};
 
   Begin("chunk inverts blocks where that is predicted to take less time, and by rank");
-  SimtSettings.multiprocessors = 132; /* of fewer there is a choice of few settings */
+  SimtSettings.multiprocessors = 132; /* with fewer rows there are few settings to choose from */
   for (int s = 0; s < 5; s++) {
     const int     rows = shapes[s] == RANDOM ? 4000 : 900;
     Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
@@ -95,12 +95,12 @@ static void Ranks(void)
                (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)),
            "%s: not the lesser time", ShapeName[shapes[s]]);
     both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);
-    Described(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
-    Described(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
-    Described(&T.view, &TrsvChunk, 0, rank[0], sizeof(rank[0]));
-    Described(&T.view, &TrsvChunk, 1, rank[1], sizeof(rank[1]));
-    if (both) Described(&T.view, &TrsvChunk, 2, rank[2], sizeof(rank[2]));
-    Described(&T.view, &TrsvChunkPlain, 1, plain[1], sizeof(plain[1]));
+    DescribePlan(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
+    DescribePlan(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
+    DescribePlan(&T.view, &TrsvChunk, 0, rank[0], sizeof(rank[0]));
+    DescribePlan(&T.view, &TrsvChunk, 1, rank[1], sizeof(rank[1]));
+    if (both) DescribePlan(&T.view, &TrsvChunk, 2, rank[2], sizeof(rank[2]));
+    DescribePlan(&T.view, &TrsvChunkPlain, 1, plain[1], sizeof(plain[1]));
     Expect(!strcmp(rank[0], inverts ? inverted : plain[0]), "%s: %s, not %s", ShapeName[shapes[s]], rank[0],
            inverts ? inverted : plain[0]);
     if (both) {
@@ -120,11 +120,11 @@ static void Ranks(void)
 
 void TestInverse(void)
 {
-  Ranks();
+  CheckRanks();
   for (int variant = 0; variant < 8; variant++) {
     Begin("inverse leaves blocks alone that grow, %s, %s", variant & 1 ? "upper" : "lower",
           PrecisionName((TrsvPrecision)(variant >> 1)));
-    Growth((TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1));
+    CheckGrowth((TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1));
     End();
   }
   TestInversePattern();

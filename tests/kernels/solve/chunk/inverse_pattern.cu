@@ -1,6 +1,6 @@
 /*
-   The pattern of `chunk` with inverted blocks: level sets for blocks, and the product with the inverses of the blocks,
-   against serial references.
+   The pattern of `chunk` with inverted blocks: level sets for blocks, and the product with the inverses of the
+   blocks, compared with serial references.
 */
 #include <algorithm>
 #include <vector>
@@ -18,21 +18,21 @@ template <class V> static V Download(const void *from, size_t n)
   return to;
 }
 
-/* The position of a row in the order of solution, and back. */
-static int Turn(const TrsvMatrix *A, int i) { return A->triangle == TRSV_LOWER ? i : A->rows - 1 - i; }
+/* The position of a row in the order of the solve, and the reverse. */
+static int MirrorTriangle(const TrsvMatrix *A, int i) { return A->triangle == TRSV_LOWER ? i : A->rows - 1 - i; }
 
 /* 1 + the level of each row of a triangle, or of its product for blocks of so many rows; returns how many levels there
  * are. */
-static int Levels(const TrsvMatrix *A, int block, Words &word)
+static int CountLevels(const TrsvMatrix *A, int block, Words &word)
 {
   int most = 0;
 
   word.assign((size_t)A->rows, 1);
   for (int p = 0; p < A->rows; p++) {
-    const int i = Turn(A, p);
+    const int i = MirrorTriangle(A, p);
 
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const int      q = Turn(A, A->columns[k]);
+      const int      q = MirrorTriangle(A, A->columns[k]);
       const unsigned w = word[(size_t)A->columns[k]] + (q / block != p / block);
 
       if (q != p && w > word[(size_t)i]) word[(size_t)i] = w;
@@ -53,7 +53,7 @@ static void ExpectLevels(const TrsvMatrix *A, const TrsvMatrix *D, int size, int
   const Words found = Download<Words>(room, rows * (size_t)searches);
   for (int s = 0; s < searches; s++) {
     Words     word;
-    const int wanted = Levels(A, size >> s, word);
+    const int wanted = CountLevels(A, size >> s, word);
 
     Expect(levels[s] == wanted, "%d rows, blocks of %d: %d level sets, not %d", A->rows, size >> s, levels[s], wanted);
     for (size_t i = 0; i < rows; i++)
@@ -88,7 +88,7 @@ static void TestLevels(Shape shape)
   End();
 }
 
-/* Whichever word of whichever search is lost: all rows of the last 256 wait for one of the first each. */
+/* Any lost word of any search is an error: all rows of the last 256 depend on one of the first rows each. */
 static void TestGivesUp(void)
 {
   enum { HALF = 256 };
@@ -115,17 +115,17 @@ static void TestGivesUp(void)
   End();
 }
 
-/* By position: which positions of its group a row reaches within its block, itself included. */
-static Words Reach(const TrsvMatrix *A, int block)
+/* For each position: the positions of its group that the row reaches within its block, itself included. */
+static Words FindReach(const TrsvMatrix *A, int block)
 {
   Words reach((size_t)A->rows);
 
   for (int p = 0; p < A->rows; p++) {
-    const int i = Turn(A, p);
+    const int i = MirrorTriangle(A, p);
 
     reach[(size_t)p] = 1u << p % 32;
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const int q = Turn(A, A->columns[k]);
+      const int q = MirrorTriangle(A, A->columns[k]);
       if (q / block == p / block) reach[(size_t)p] |= reach[(size_t)q];
     }
   }
@@ -133,21 +133,21 @@ static Words Reach(const TrsvMatrix *A, int block)
 }
 
 /* The product's pattern, by row. */
-static void Product(const TrsvMatrix *A, int block, const Words &reach, Ints &offsets, Ints &columns)
+static void MakeProduct(const TrsvMatrix *A, int block, const Words &reach, Ints &offsets, Ints &columns)
 {
   std::vector<char> mark((size_t)A->rows);
 
   offsets.assign(1, 0);
   columns.clear();
   for (int i = 0; i < A->rows; i++) {
-    const int p = Turn(A, i);
+    const int p = MirrorTriangle(A, i);
 
     for (int q = p / 32 * 32; q < p / 32 * 32 + 32 && q < A->rows; q++) {
-      const int r = Turn(A, q);
+      const int r = MirrorTriangle(A, q);
 
       if (reach[(size_t)p] >> q % 32 & 1)
         for (int k = A->offsets[r]; k < A->offsets[r + 1]; k++)
-          if (Turn(A, A->columns[k]) / block != p / block) mark[(size_t)A->columns[k]] = 1;
+          if (MirrorTriangle(A, A->columns[k]) / block != p / block) mark[(size_t)A->columns[k]] = 1;
     }
     for (int j = 0; j < A->rows; j++)
       if (mark[(size_t)j]) columns.push_back(j), mark[(size_t)j] = 0;
@@ -155,7 +155,8 @@ static void Product(const TrsvMatrix *A, int block, const Words &reach, Ints &of
   }
 }
 
-/* What TrsvAnalyze finds of the product on the device is what is said of it. */
+/* The predicted level sets and entries of the product equal those that TrsvAnalyze() finds for the product on the
+   device. */
 static void ExpectAnalysis(const InverseProduct *P)
 {
   TrsvAnalysis *analysis;
@@ -185,12 +186,12 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   InverseSizes       s     = InverseSizes();
   InverseProduct     P     = InverseProduct();
   TrsvPlan           plan  = TrsvPlan();
-  const Words        reach = Reach(A, block);
+  const Words        reach = FindReach(A, block);
   const int          span  = 7;
   unsigned long long late  = 0;
   Ints               offsets, columns, start(1, 0);
 
-  Product(A, block, reach, offsets, columns);
+  MakeProduct(A, block, reach, offsets, columns);
   for (int i = 0; i < A->rows; i++)
     for (int k = offsets[(size_t)i]; k < offsets[(size_t)i + 1]; k++) {
       const int p = A->triangle == TRSV_LOWER ? i : A->rows - 1 - i, j = columns[(size_t)k],
@@ -256,9 +257,9 @@ static void TestProducts(Shape shape)
   End();
 }
 
-/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one
- * of few columns. */
-static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+/* A chain, and rows that depend on all earlier rows: one of a group, on which others of it depend; two in parallel; one
+   with few columns. */
+static Triangle MakeRails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   const int rows = 230;
   Ints      offsets(1, 0), columns;
@@ -283,7 +284,7 @@ static void TestRails(void)
   Begin("inverse: products, long rows among short ones");
   for (int variant = 0; variant < 8; variant++) {
     const TrsvPrecision precision = (TrsvPrecision)(variant >> 2);
-    Triangle            A         = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), precision);
+    Triangle            A         = MakeRails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), precision);
     TrsvMatrix          D         = ToDevice(&A.view);
     const int           n         = A.offsets[A.view.rows];
 
@@ -318,15 +319,16 @@ static void TestRails(void)
   End();
 }
 
-/* Where blocks of 1 are chosen, nothing is left of the others: the plan holds what chunk's holds. */
-static void TestNothingStays(void)
+/* If blocks of 1 are chosen, the plan keeps no memory of others: it has as much as a plan of chunk. */
+static void TestMemoryIsFreed(void)
 {
   int blocks = 0, plain = 0;
 
   Begin("inverse: without blocks a plan is chunk's");
   for (int shape = 0; shape <= SHAPES; shape++) {
-    const bool wide = shape == SHAPES; /* on many multiprocessors level sets alone rule nothing out here, but the
-                                          products have too many entries */
+    const bool wide =
+      shape ==
+      SHAPES; /* with many multiprocessors the level sets alone exclude none, but the products have too many entries */
     const int    rows = wide ? 1000 : 300;
     Triangle     A = MakeTriangle(wide ? RANDOM : (Shape)shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     const size_t before = SimtLive();
@@ -366,5 +368,5 @@ void TestInversePattern(void)
   TestGivesUp();
   for (int shape = 0; shape < SHAPES; shape++) TestProducts((Shape)shape);
   TestRails();
-  TestNothingStays();
+  TestMemoryIsFreed();
 }

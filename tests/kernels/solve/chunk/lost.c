@@ -1,5 +1,5 @@
 /*
-   The schedule of chunk where a store of its search is lost: an error, and no plan.
+   A lost store in the search for the schedule of chunk: an error, and no plan.
 */
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /*
-   chunk's settings for grids, as many chunks as an H200 holds: chunks of planes, whatever the grid's sides are, where
-   these are large enough, and what only looks like planes.
+   Settings of chunk for grids, with as many chunks as an H200 can hold: chunks of planes for all sides of the grid,
+   if planes are large enough; and grids that have no such planes.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
@@ -9,8 +9,8 @@ enum {
   H200 = 132 /* multiprocessors */
 };
 
-/* A grid of so many points along each side in its natural order, with those neighbors that differ in one place (7
- * points) or in any (27): its first rows. */
+/* The first rows of a grid with so many points along each side in its natural order, whose neighbors differ in one
+   coordinate (7 points) or in any (27). */
 typedef struct {
   int side[3], points, rows; /* 0: all */
 } Grid;
@@ -41,8 +41,8 @@ static Triangle MakeGrid(const Grid *g, TrsvTriangle triangle, TrsvDiagonal diag
   return T;
 }
 
-/* From how many chunks before their own do rows take something, at most? */
-static int Reach(const TrsvMatrix *T, int chunks)
+/* From how many chunks back do rows import, at most? */
+static int FindReach(const TrsvMatrix *T, int chunks)
 {
   int most = 0;
 
@@ -59,11 +59,11 @@ static int Reach(const TrsvMatrix *T, int chunks)
 
 typedef struct {
   Grid grid;
-  int  chunks, reach, length, cluster; /* as they are to be; 0: whatever they are */
+  int  chunks, reach, length, cluster; /* the expected ones; 0: any */
   int  solve;
 } Case;
 
-static void Check(const Case *c, int variant, int multiprocessors)
+static void CheckPlanes(const Case *c, int variant, int multiprocessors)
 {
   const Grid *g = &c->grid;
   Triangle    T =
@@ -77,7 +77,7 @@ static void Check(const Case *c, int variant, int multiprocessors)
   s                            = plan ? &TrsvChunkPlanSummary(plan)->settings : NULL;
   SimtDefaults();
   if (s) {
-    const int reach = Reach(&T.view, s->chunks);
+    const int reach = FindReach(&T.view, s->chunks);
     char      line[100];
 
     TrsvChunkSettingsPrint(s, line, sizeof(line));
@@ -112,11 +112,11 @@ void TestPlanes(void)
   static const Case none[] = {
     {{{20, 20, 20}, 7, 0}, 4, 1, 3, 1, 0},  /* planes too small */
     {{{60, 50, 20}, 7, 0}, 30, 2, 3, 8, 0}, /* too few */
-    {{{100, 100, 1}, 7, 0}, 8, 1, 2, 8, 0}, /* lines: few chunks, as each is a crossing; */
+    {{{100, 100, 1}, 7, 0}, 8, 1, 2, 8, 0}, /* lines: few chunks, because each is a crossing; */
     {{{300, 300, 1}, 7, 0}, 16, 1, 2, 16, 0},
     {{{50, 2000, 1}, 7, 0}, 100, 1, 2, 8, 0}, /* but many where a level set is spread over few lines */
   };
-  /* not a whole number of planes, in one way or another: chunks are as large as rows reach back, or nearly so */
+  /* not a whole number of planes: chunks are as large as the reach of rows, or nearly so */
   static const Case nearly[] = {
     {{{20, 40, 26}, 7, 20 * 40 * 25 + 137}, 25, 1, 3, 16, 1},
     {{{20, 40, 26}, 7, 20 * 40 * 26 - 1}, 25, 1, 3, 16, 0},
@@ -125,16 +125,17 @@ void TestPlanes(void)
   };
   Begin("chunks of planes, of grids of equal sides and others");
   for (size_t c = 0; c < sizeof(planes) / sizeof(planes[0]); c += Reduced() ? 3 : 1)
-    Check(&planes[c], (int)c % 4, H200);
+    CheckPlanes(&planes[c], (int)c % 4, H200);
   End();
   Begin("grids without chunks of planes");
-  for (size_t c = 0; c < sizeof(none) / sizeof(none[0]); c += Reduced() ? 2 : 1) Check(&none[c], (int)c % 4, H200);
+  for (size_t c = 0; c < sizeof(none) / sizeof(none[0]); c += Reduced() ? 2 : 1)
+    CheckPlanes(&none[c], (int)c % 4, H200);
   End();
   Begin("chunks of what is nearly planes");
   for (size_t c = 0; c < sizeof(nearly) / sizeof(nearly[0]); c += Reduced() ? 4 : 1)
-    Check(&nearly[c], (int)c % 4, H200);
+    CheckPlanes(&nearly[c], (int)c % 4, H200);
   End();
   Begin("no chunks of planes on a device too small for them");
-  Check(&(Case){{{20, 40, 25}, 7, 0}, 8, 1, 3, 8, 0}, 0, 16);
+  CheckPlanes(&(Case){{{20, 40, 25}, 7, 0}, 8, 1, 3, 8, 0}, 0, 16);
   End();
 }

@@ -1,6 +1,6 @@
 /*
-   The warps of a block of `chunk`, each starved in turn and each first in turn: chunks of so many imports that their
-   cells change hands, long enough that stages of records and of results do; and clusters.
+   The warps of a block of `chunk`, each starved in turn and each first in turn: chunks with so many imports that
+   cells are reused, and so long that stages of records and of results are reused; and clusters.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
@@ -10,14 +10,14 @@ enum {
   IMPORTS = 3 /* of a row of the second half */
 };
 
-/* Rows of the first half wait for nobody, those of the second for three of the first half, and for the one so many
-   before where that is in their half: two chunks, of which the second takes all its imports from the first. */
-static Triangle TwoHalves(int half, int before, TrsvPrecision precision)
+/* Rows of the first half depend on none; those of the second half depend on three of the first half, and on the row so
+   many before if that is in their half: two chunks, of which the second imports from the first only. */
+static Triangle MakeTwoHalves(int half, int before, TrsvPrecision precision)
 {
-  const int rows = 2 * half;
-  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 5 * (size_t)rows), k = 0;
-  Random    r = 7;
-  Triangle  T;
+  const int rows   = 2 * half;
+  int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 5 * (size_t)rows), k = 0;
+  Random   r = 7;
+  Triangle T;
 
   for (int i = 0; i < rows; i++) {
     offsets[i] = k;
@@ -33,12 +33,12 @@ static Triangle TwoHalves(int half, int before, TrsvPrecision precision)
   return T;
 }
 
-static void Roles(const TrsvChunkSettings *settings, int half, int hands, TrsvPrecision precision)
+static void CheckRoles(const TrsvChunkSettings *settings, int half, int hands, TrsvPrecision precision)
 {
-  Triangle  T      = TwoHalves(half, half / 2, precision);
+  Triangle  T      = MakeTwoHalves(half, half / 2, precision);
   const int rows   = T.view.rows;
   void     *values = MakeValues(&T.view, 3), *b = MakeVector(precision, rows, 4), *x = MakeArray(precision, rows),
-       *want      = Reference(&T.view, NULL, T.offsets[rows], values, b);
+       *want = Reference(&T.view, NULL, T.offsets[rows], values, b);
   TrsvPlan *plan;
 
   TrsvChunkSettingsOverride(settings);
@@ -76,22 +76,21 @@ static void Roles(const TrsvChunkSettings *settings, int half, int hands, TrsvPr
 void TestRoles(void)
 {
   /* chunks, length, width, cluster, ring, stages, import_lifetime, steps_l2, steps_cluster */
-  static const TrsvChunkSettings hands  = {2, 5, 32, 1, 16384, 4, 0, 8, 4}, /* a large ring leaves few cells */
-                                 small  = {2, 5, 32, 1, 1024, 4, -1, 8, 4},
-                                 pushed = {2, 5, 32, 2, 1024, 4, -1, 8, 4};
+  static const TrsvChunkSettings hands = {2, 5, 32, 1, 16384, 4, 0, 8, 4}, /* a large ring leaves few cells */
+    small = {2, 5, 32, 1, 1024, 4, -1, 8, 4}, pushed = {2, 5, 32, 2, 1024, 4, -1, 8, 4};
 
   for (TrsvPrecision p = TRSV_DOUBLE; p <= TRSV_COMPLEX_DOUBLE; p += TRSV_COMPLEX_DOUBLE - TRSV_DOUBLE) {
     TrsvChunkSettings changing = hands;
 
     if (TrsvIsComplex(p)) changing.ring /= 2;
     Begin("chunk, each warp starved and first in turn, cells that change hands, %s", PrecisionName(p));
-    Roles(&changing, Reduced() ? 2600 : 3072, 1, p);
+    CheckRoles(&changing, Reduced() ? 2600 : 3072, 1, p);
     End();
     Begin("chunk, each warp starved and first in turn, a small ring, %s", PrecisionName(p));
-    Roles(&small, 2600, 0, p);
+    CheckRoles(&small, 2600, 0, p);
     End();
     Begin("chunk, each warp starved and first in turn, a cluster, %s", PrecisionName(p));
-    Roles(&pushed, 2600, 0, p);
+    CheckRoles(&pushed, 2600, 0, p);
     End();
   }
 }

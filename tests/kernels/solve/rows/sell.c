@@ -1,13 +1,13 @@
 /*
-   sell on what it is for: grids in the order of colors, with and without blocks. Where there are blocks, slices have
-   fewer level sets than their rows. In blocks that are one row high, rows follow each other in chains. Columns take 16
-   bits there; where a slice's entries are too far from each other they do not.
+   sell on grids in the order of colors, with and without blocks. With blocks a slice has fewer level sets than its
+   rows. In blocks that are one row high, rows form chains. Columns take 16 bits there, unless a slice's entries are
+   too far from each other.
 */
 #include "check.h"
 
-/* The row in each place: by the ordering of the library or, where `high` is not 0, by blocks of 4 x high rows, red and
- * black. */
-static void Order(const int side[3], int high, const int *offsets, const int *columns, int *order)
+/* The row in each place: by the library's ordering, or if `high` is not 0, by blocks of 4 x high rows, red and black.
+ */
+static void MakeLevelOrder(const int side[3], int high, const int *offsets, const int *columns, int *order)
 {
   const int     rows = side[0] * side[1] * side[2];
   TrsvOrdering *ordering;
@@ -29,8 +29,8 @@ static void Order(const int side[3], int high, const int *offsets, const int *co
             for (int u = x; u < side[0] && u < x + 4; u++) order[p++] = (z * side[1] + v) * side[0] + u;
 }
 
-/* The 5-point plane or 7-point space in such an order; the caller frees both arrays. */
-static void Grid(const int side[3], int high, int **offsets, int **columns)
+/* A grid of 5 points in a plane or 7 in space, in such an order; the caller frees both arrays. */
+static void MakeGrid(const int side[3], int high, int **offsets, int **columns)
 {
   const int plane = side[0] * side[1], rows = plane * side[2];
   int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 7 * (size_t)rows),
@@ -51,7 +51,7 @@ static void Grid(const int side[3], int high, int **offsets, int **columns)
   o[rows]  = k;
   *offsets = calloc((size_t)rows + 1, sizeof(int));
   *columns = malloc(sizeof(int) * (size_t)k);
-  Order(side, high, o, c, order);
+  MakeLevelOrder(side, high, o, c, order);
   for (int p = 0; p < rows; p++) place[order[p]] = p;
   for (int p = k = 0; p < rows; p++) {
     const int i = order[p];
@@ -76,7 +76,7 @@ enum {
   FAR     /* columns too far apart for 16 bits */
 };
 
-static void Solves(const Triangle *T, int kind)
+static void CheckTriangle(const Triangle *T, int kind)
 {
   const TrsvMatrix *A    = &T->view;
   const int         rows = A->rows, entries = T->offsets[rows];
@@ -110,17 +110,17 @@ static void Solves(const Triangle *T, int kind)
 }
 
 /* The lower triangle of a pattern, whose arrays it frees. */
-static void SolvesPattern(int rows, int *offsets, int *columns, int kind)
+static void CheckPattern(int rows, int *offsets, int *columns, int kind)
 {
   Triangle T = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
 
-  Solves(&T, kind);
+  CheckTriangle(&T, kind);
   FreeTriangle(&T);
   free(offsets);
   free(columns);
 }
 
-/* Rows of the last slice of a lower triangle depend on rows `apart` from each other, and no other row on any. */
+/* Rows of the last slice of a lower triangle depend on rows `apart` from each other; no other row depends on any. */
 static void CheckColumnsApart(int apart, int kind)
 {
   const int rows = 32 * (apart / 32 + 3);
@@ -133,16 +133,16 @@ static void CheckColumnsApart(int apart, int kind)
     columns[k++] = i;
   }
   offsets[rows] = k;
-  SolvesPattern(rows, offsets, columns, kind);
+  CheckPattern(rows, offsets, columns, kind);
   End();
 }
 
-/* Chains of so many rows side by side, and as many again of which each row waits for one of these: a slice needs as
-   many turns as its chains are long, and there are two level sets of slices. */
-static void Chains(int length)
+/* Parallel chains of so many rows, and as many rows again, each of which depends on one of these: a slice takes as many
+   turns as its chains are long, and there are two level sets of slices. */
+static void CheckChains(int length)
 {
   const int half = (Reduced() ? 4 : 12) * (32 / length * length), rows = 2 * half;
-  int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
 
   for (int i = 0; i < rows; i++) {
     offsets[i] = k;
@@ -151,7 +151,7 @@ static void Chains(int length)
     columns[k++] = i;
   }
   offsets[rows] = k;
-  SolvesPattern(rows, offsets, columns, BLOCKS);
+  CheckPattern(rows, offsets, columns, BLOCKS);
 }
 
 void TestSell(void)
@@ -169,13 +169,13 @@ void TestSell(void)
 
     Begin("sell, a grid of %d x %d x %d in the order of colors, blocks of %d", side[0], side[1], side[2],
           4 * grids[g].high);
-    Grid(side, grids[g].high, &offsets, &columns);
+    MakeGrid(side, grids[g].high, &offsets, &columns);
     for (int variant = 0; variant < 4; variant++) {
       Triangle T =
         MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER,
                  variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
 
-      Solves(&T, grids[g].high > 0 ? BLOCKS : ROWS);
+      CheckTriangle(&T, grids[g].high > 0 ? BLOCKS : ROWS);
       FreeTriangle(&T);
     }
     free(offsets);
@@ -183,7 +183,7 @@ void TestSell(void)
     End();
   }
   Begin("sell, chains of 2 to 32 rows");
-  for (int length = 5; length <= 32; length++) Chains(length);
+  for (int length = 5; length <= 32; length++) CheckChains(length);
   End();
   CheckColumnsApart(INT16_MAX, ROWS);
   CheckColumnsApart(INT16_MAX + 1, FAR);

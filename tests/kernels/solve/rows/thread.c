@@ -1,6 +1,6 @@
 /*
-   The two forms of thread: with recomputation the same layout but for marks, which are where the level sets say and
-   halve the hops; the same bits.
+   The two forms of thread: with recomputation the layout differs only in marks, which are at the right level sets and
+   halve the hops; the bits are the same.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -9,11 +9,11 @@ enum {
   WIDTH = 4 /* dependencies of a padded row */
 };
 
-static int Marked(int column) { return column < -1; }
-static int Position(int column) { return Marked(column) ? -2 - column : column; }
+static int IsMarked(int column) { return column < -1; }
+static int PositionOf(int column) { return IsMarked(column) ? -2 - column : column; }
 
-/* Level sets by position; of those, hops: words that somebody waits for, one after the other, and the one that is
- * written in the end. */
+/* Level sets by position; the hops among them: words for which a row waits, one after the other, and the last word that
+   is written. */
 static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
 {
   int *const level = calloc((size_t)o->rows + 1, sizeof(int)), *const hops = calloc((size_t)o->rows + 1, sizeof(int));
@@ -22,7 +22,7 @@ static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
   if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, without recomputation %d and %d",
               o->rows, o->off, plain->rows, plain->off))
     goto end;
-  for (int k = 0; k < o->off; k++) wrong += Position(o->columns[k]) != plain->columns[k];
+  for (int k = 0; k < o->off; k++) wrong += PositionOf(o->columns[k]) != plain->columns[k];
   Expect(!wrong, "%d columns are not those without recomputation", wrong);
   for (int p = 0; p < o->rows && !wrong; p++) {
     for (int k = WIDTH * p; k < WIDTH * (p + 1); k++)
@@ -32,11 +32,11 @@ static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
       const int q = plain->columns[k];
 
       if (q < 0) continue;
-      wrong +=
-        Marked(o->columns[k]) != (level[p] % 2 == 0 && level[q] == level[p] - 1); /* from 0: 2 computes 1 again */
-      for (int j = WIDTH * q; Marked(o->columns[k]) && j < WIDTH * (q + 1); j++)
+      wrong += IsMarked(o->columns[k]) !=
+               (level[p] % 2 == 0 && level[q] == level[p] - 1); /* level sets from 0: 2 computes 1 again */
+      for (int j = WIDTH * q; IsMarked(o->columns[k]) && j < WIDTH * (q + 1); j++)
         if (plain->columns[j] >= 0 && hops[p] <= hops[plain->columns[j]]) hops[p] = hops[plain->columns[j]] + 1;
-      if (!Marked(o->columns[k]) && hops[p] <= hops[q]) hops[p] = hops[q] + 1;
+      if (!IsMarked(o->columns[k]) && hops[p] <= hops[q]) hops[p] = hops[q] + 1;
     }
     if (level[p] + 1 > levels) levels = level[p] + 1;
     if (hops[p] > longest) longest = hops[p];
@@ -48,7 +48,7 @@ end:
   free(hops);
 }
 
-static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+static void CompareForms(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   Triangle    T      = MakeTriangle(shape, rows, triangle, diagonal, precision, 11);
   const int   n      = T.offsets[rows];
@@ -67,7 +67,7 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   if (plan[0] && plan[1]) {
     CheckMarks(plan[1]->data, plan[0]->data);
     Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits without recomputation");
-    /* and so with any marks: all of them */
+    /* the bits are the same with any marks, here with all */
     const TrsvLevelCSR *o = plan[1]->data;
     for (int k = 0; k < o->off; k++)
       if (o->columns[k] >= 0) o->columns[k] = -2 - o->columns[k];
@@ -85,14 +85,14 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   FreeTriangle(&T);
 }
 
-/* Rank 0 is what is predicted to be faster, rank 1 the other. */
-static void Ranks(void)
+/* Rank 0 is the form with the shorter predicted time, rank 1 the other. */
+static void CheckRanks(void)
 {
   static const Shape shapes[] = {DIAGONAL, CHAIN, GRID_2D, RANDOM};
 
   Begin("thread recomputes where that is predicted to be faster");
   for (int s = 0; s < 4; s++) {
-    const int     rows = shapes[s] == DIAGONAL ? 13000 : 300; /* too wide to be recomputed, and not */
+    const int     rows = shapes[s] == DIAGONAL ? 13000 : 300; /* too wide to be recomputed, and narrow enough */
     Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvAnalysis *analysis;
 
@@ -109,7 +109,7 @@ static void Ranks(void)
         continue;
       const TrsvLevelCSR *o     = plan->data;
       int                 marks = 0;
-      for (int k = 0; k < o->off; k++) marks += Marked(o->columns[k]);
+      for (int k = 0; k < o->off; k++) marks += IsMarked(o->columns[k]);
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(o->recomputes == (wanted ^ rank) && (o->recomputes || !marks) && !*line == !o->recomputes,
              "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
@@ -125,15 +125,15 @@ void TestThread(void)
 {
   static const int sizes[] = {1, 2, 33, 260};
 
-  Ranks();
+  CheckRanks();
   for (int shape = 0; shape < SHAPES; shape++)
     for (int upper = 0; upper < 2; upper++) {
       Begin("thread with recomputation and without, %s, %s", ShapeName[shape], upper ? "upper" : "lower");
       for (int s = 0; s < 4; s++)
         for (int unit = 0; unit < 2; unit++)
           for (int single = 0; single < 2; single++)
-            Compare((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER,
-                    unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);
+            CompareForms((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER,
+                         unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
 }

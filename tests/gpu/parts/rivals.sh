@@ -1,0 +1,32 @@
+# Time to solution, compared with other preconditioners and solves, on the GPU and on the CPU.
+# needs: a PETSc with CUDA
+# writes: rivals.jsonl
+# takes: about 5 min
+
+begin "sptrsvgpu and other preconditioners and triangular solves, on the GPU and on the CPU"
+rm -f "$results/rivals.jsonl"
+: >"$results/rivals.log"
+mapfile -t own < <(find_matrices Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow \
+  hymls_cavity2D_64_Re1000)
+mapfile -t graphs < <(find_matrices delaunay_n15 finance256 ct2010 nh2010 de2010 cs4 nasa4704 bcsstk16)
+cores=$(nproc)
+if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max ] &&
+  [ $((quota / period)) -lt "$cores" ]; then
+  cores=$((quota / period))
+fi
+run_rivals() { # WAY COMMAND...: a process for each kind of system, so that an error in one does not end the others
+  local way=$1 of
+  shift
+  for of in "own $(join "${own[@]}")" "laplacian $(join "${graphs[@]}")" "own g2d5:1000,g3d7:128"; do
+    timeout -k 5 15 "$@" -ways "$way" -values ${of% *} -f "${of#* }" -limit 1 -runs 3 -dll_append "$LIB" \
+      -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
+    report "$way, ${of:0:40}" $?
+  done
+}
+for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 natural bmc auto; do run_rivals $way "$SOLUTIONS"; done
+for way in bjacobi gamg; do
+  for ranks in 1 $((cores > 1 ? cores / 2 : 1)) "$cores"; do
+    run_rivals $way mpiexec -n "$ranks" "$SOLUTIONS" -host
+  done
+done
+cut -c1-150 "$results/rivals.log" | tee -a "$out"

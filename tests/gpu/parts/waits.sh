@@ -1,0 +1,10 @@
+# Words that are written by halves, solves that take longer than the limit of a wait, two streams, graphs after a
+# time-out.
+# needs: nothing else
+# writes: waits.log
+# takes: about 20 s
+
+begin "waits and streams"
+run_logged waits 120 "$GPU_WAITS"
+tee -a "$out" <"$log"
+report waits $status

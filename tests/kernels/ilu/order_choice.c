@@ -1,0 +1,233 @@
+/*
+   The order that is chosen for a factorization: natural or multicolor, by predicted times and by the fill that each
+   leaves out.
+*/
+#include "market.h"
+#include "square.h"
+
+/* The chosen order, its reason, and that the factor has this order */
+static void CheckChoices(void)
+{
+  static const struct {
+    const char *what, *why, *algorithm;
+    Shape       shape;
+    int         rows, symmetric, multicolor;
+  } cases[] = {
+    {"a grid", "in the natural order 159", "thread", GRID_2D, 6400, 1, 1},
+    {"a grid of unsymmetric values", "unsymmetric", "thread", GRID_2D, 6400, 0, 0},
+    {"a diagonal", "too little to gain", "thread", DIAGONAL, 1600, 1, 0},
+    {"a chain, whose factors are complete", "no fill to leave out", "thread", CHAIN, 1600, 1, 0},
+    {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
+    {"a grid too small to look at another order", "too little to gain", NULL, GRID_2D, 400, 1, 0},
+  };
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+    for (int kind = 0; kind < 2; kind++) {
+      const TrsvAlgorithm *asked = cases[c].algorithm ? TrsvAlgorithmFind(cases[c].algorithm) : NULL;
+      Square               A;
+      TrsvFactor          *f;
+      TrsvOrderChoice      choice;
+      TrsvOrdering        *multicolor;
+      int                  row;
+
+      Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
+      A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
+      if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind,
+                                              TRSV_DOUBLE, asked, asked, &f, &row, &choice),
+                      TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+        Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor &&
+                 strstr(choice.reason, cases[c].why),
+               "multicolor %d: %s", choice.multicolor, choice.reason);
+        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 &&
+                 (choice.ordered.solves > 0) == choice.multicolor,
+               "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
+        if (choice.multicolor &&
+            ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor),
+                        TRSV_SUCCESS, "TrsvOrderMulticolor")) {
+          Expect(!memcmp(multicolor->order, f->order, sizeof(int) * (size_t)A.rows),
+                 "another order than TrsvOrderMulticolor's");
+          TrsvOrderingDestroy(&multicolor);
+        }
+        if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
+      }
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      Expect(!SimtLive(), "%zu allocations left", SimtLive());
+      End();
+    }
+
+  Begin("the order: fails anywhere");
+  for (long k = 1, failed = 1, natural = 0; failed; k += 3) {
+    Square          A = MakeSquare(GRID_2D, 6400, 1, TRSV_DOUBLE, 7);
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    const size_t    live = SimtLive();
+    int             row;
+    TrsvError       error;
+
+    SimtFailAt(k, 0);
+    error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread,
+                                     thread, &f, &row, &choice);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
+    if (failed && !error) { /* without memory for the multicolor order the natural one is taken */
+      natural++;
+      Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k,
+             choice.multicolor, choice.reason);
+      CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
+    }
+    TrsvFactorDestroy(&f);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
+    Expect(failed || natural > 2, "%ld times the natural order", natural);
+    FreeSquare(&A);
+  }
+  End();
+}
+
+/* If the multicolor order discards several times the fill, the natural order is taken. */
+static void CheckStrongFill(void)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  const int            side   = 80;
+  Square               A      = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
+  TrsvFactor          *f;
+  TrsvOrderChoice      choice;
+  int                  row;
+
+  Begin("the order: cells that get thinner toward a wall");
+  for (int i = 0; i < A.rows; i++) {
+    double sum      = 0;
+    int    diagonal = 0;
+
+    for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
+      const int    j = A.columns[k], line = (i < j ? i : j) / side;
+      const double v = abs(i - j) == 1 ? pow(1.1, line) : pow(1.1, -line) * 100;
+
+      if (j == i) diagonal = k;
+      else {
+        Set(A.values, A.precision, k, -v);
+        sum += v;
+      }
+    }
+    Set(A.values, A.precision, diagonal, 1.001 * sum);
+  }
+  if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                          thread, thread, &f, &row, &choice),
+                  TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+    Expect(!choice.multicolor && !f->order && choice.growth > 1.5 && strstr(choice.reason, "leaves out more fill"),
+           "multicolor %d, growth %g: %s", choice.multicolor, choice.growth, choice.reason);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* The choice on an H200 for real patterns; results/solutions.jsonl has the faster order, set-up included */
+static void CheckRealMatrices(void)
+{
+  static const struct {
+    const char *name;
+    int         multicolor;
+  } cases[] = {
+    {"delaunay_n16", 1},
+    {"bcspwr10", 0},
+  };
+  const char *folder = getenv("SPTRSV_MATRICES");
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]) && !Reduced(); c++) {
+    char            path[1200], name[64];
+    Pattern         p;
+    Square          A;
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    int             row;
+
+    (void)snprintf(path, sizeof(path), "%s/%s.mtx.gz", folder ? folder : "../shared/matrices", cases[c].name);
+    (void)snprintf(name, sizeof(name), "the order of %s", cases[c].name);
+    if (ReadPattern(path, &p)) {
+      Skip(name, "it is not there; SPTRSV_MATRICES names the folder of matrices");
+      continue;
+    }
+    Begin("%s", name);
+    A = MakeSquareFrom(p.rows, p.offsets, p.columns);
+    FillSquare(&A, 1, 1.1, 3);
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                            NULL, NULL, &f, &row, &choice),
+                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+      Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    FreePattern(&p);
+    End();
+  }
+}
+
+/* If the natural order is kept, as for a chain, and `chunk` solves, U has been analyzed; without memory for this
+   analysis the order is still kept. */
+static void CheckAnalysisOfU(void)
+{
+  const TrsvAlgorithm *chunk = FindTested("chunk"), *thread = TrsvAlgorithmFind("thread");
+  Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
+  int                  row, kept = 0;
+
+  Begin("the order: a look at U");
+  for (long k = 0, failed = 1; failed; k++) { /* 0: nothing fails */
+    const TrsvAlgorithm *asked = k == 1 ? thread : chunk;
+    const size_t         live  = SimtLive();
+    TrsvFactor          *f;
+    TrsvOrderChoice      choice;
+
+    SimtFailAt(k < 2 ? 0 : k - 1, 0);
+    const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU,
+                                                    TRSV_DOUBLE, asked, asked, &f, &row, &choice);
+    failed                = k < 2 || SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
+    if (f && k < 2)
+      Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s",
+             TrsvAlgorithmName(asked), choice.reason);
+    if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
+    TrsvFactorDestroy(&f);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k - 1, SimtLive(), live);
+  }
+  Expect(kept > 1, "%d times it was kept without", kept);
+  FreeSquare(&A);
+  End();
+}
+
+/* Orders are compared by algorithms that can run on the device, as the pair chooses them. */
+static void CheckWithoutClusters(void)
+{
+  Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
+  double solves[2] = {0, 0};
+
+  Begin("the order: predicted of what can run");
+  for (int old = 0; old < 2; old++) {
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    int             row;
+
+    SimtSettings.old = old;
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                            NULL, NULL, &f, &row, &choice),
+                    TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+      solves[old] = choice.natural.solves;
+    TrsvFactorDestroy(&f);
+    SimtDefaults();
+  }
+  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0],
+         solves[1]);
+  FreeSquare(&A);
+  End();
+}
+
+void TestOrderChoice(void)
+{
+  CheckChoices();
+  CheckStrongFill();
+  CheckAnalysisOfU();
+  CheckWithoutClusters();
+  CheckRealMatrices();
+}
