@@ -161,6 +161,20 @@ static PetscErrorCode CheckBound(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As many entries as PETSc's factor has */
+static PetscErrorCode CheckInfo(Mat F, Mat R)
+{
+  MatInfo info, reference;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
+  PetscCall(MatGetInfo(R, MAT_LOCAL, &reference));
+  if (info.nz_used != reference.nz_used)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "MatGetInfo() counts %g entries, PETSc %g\n", info.nz_used,
+                          reference.nz_used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat           A, F, R;
@@ -182,6 +196,7 @@ int main(int argc, char **args)
   PetscCall(MatFactorGetSolverType(F, &solver));
   PetscCall(PetscStrcmp(solver, "sptrsvgpu", &flg));
   if (!flg) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "MatFactorGetSolverType() says %s\n", solver));
+  PetscCall(CheckInfo(F, R));
   PetscCall(CheckSolves(F, R, A));
 
   /* new values in the same pattern; the plans are to take them, those of the transpose too */
