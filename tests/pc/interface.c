@@ -160,6 +160,35 @@ static PetscErrorCode Algorithms(const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An algorithm named by option for L alone; a matrix of the host is factored there. */
+static PetscErrorCode ByOption(const char name[])
+{
+  Mat                    A, F;
+  MatFactorInfo          info;
+  const char            *lower, *upper;
+  SpTRSVGPUFactorization factorization;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
+  PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
+  PetscCall(CheckString("at first", SpTRSVGPUFactorizations[factorization], "auto"));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_lower", name));
+  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_lower"));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
+  PetscCall(CheckString("L, by option", lower, name));
+  PetscCall(CheckString("U, without", upper, "auto"));
+  PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
+  PetscCall(CheckString("factored", SpTRSVGPUFactorizations[factorization], "host"));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Our ordering is that of our solver type. */
 static PetscErrorCode OwnOrdering(void)
 {
@@ -355,6 +384,7 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-algorithm", name, sizeof(name), NULL));
   PetscCall(FactorTypes());
   PetscCall(Algorithms(name));
+  PetscCall(ByOption(name));
   PetscCall(OwnOrdering());
   PetscCall(Patterns());
   PetscCall(Replaced());
