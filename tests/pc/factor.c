@@ -246,6 +246,12 @@ int main(int argc, char **args)
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}
 
+   # a matrix on a GPU is factored there, however small it is
+   test:
+      suffix: device
+      output_file: output/empty.out
+      args: -mat_sptrsvgpu_factorization device -problem poisson -icc {{0 1}} -ordering {{natural rcm}}
+
    # on the host by plans, instead of PETSc's own solves
    testset:
       output_file: output/empty.out
