@@ -388,27 +388,30 @@ static void Upper(void)
   End();
 }
 
-/* Orders are compared by algorithms that can run on the device, as the pair will have them. */
+/* Orders are compared by algorithms that can run on the device, as the pair will have them. For an algorithm without a
+   prediction the natural order is kept. */
 static void Lacking(void)
 {
   Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
-  double solves[2] = {0, 0};
+  double solves[3] = {0, 0, 0};
 
   Begin("the order: predicted of what can run");
-  for (int old = 0; old < 2; old++) {
-    TrsvFactor     *f;
-    TrsvOrderChoice choice;
-    int             row;
+  for (int i = 0; i < 3; i++) {
+    const TrsvAlgorithm *const named = i == 2 ? FindTested("level") : NULL;
+    TrsvFactor                *f;
+    TrsvOrderChoice            choice;
+    int                        row;
 
-    SimtSettings.old = old;
+    SimtSettings.old = i == 1;
     if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            NULL, NULL, &f, &row, &choice),
+                                            named, named, &f, &row, &choice),
                     TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-      solves[old] = choice.natural.solves;
+      solves[i] = choice.natural.solves;
+    Expect(!choice.multicolor && !!strstr(choice.reason, "no prediction") == (i == 2), "%d: %s", i, choice.reason);
     TrsvFactorDestroy(&f);
     SimtDefaults();
   }
-  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0],
+  Expect(solves[0] > 0 && solves[1] > solves[0] && !solves[2], "%g s in the natural order, %g without clusters", solves[0],
          solves[1]);
   FreeSquare(&A);
   End();
