@@ -32,14 +32,15 @@ static Problem Make(const TrsvAlgorithm *a, Shape shape)
 {
   Problem p;
 
-  ForceChunkSettings(cluster > 1 ? cluster : 6, 3, cluster); /* so few rows would be one chunk, which waits for nobody */
+  /* so few rows would be one chunk, which waits for nobody */
+  ForceChunkSettings(cluster > 1 ? cluster : 6, 3, cluster);
   p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, 5);
   p.values    = MakeValues(&p.T.view, 5);
   p.b         = MakeVector(precision, ROWS, 5);
   p.x         = MakeArray(precision, ROWS);
   p.reference = Reference(&p.T.view, NULL, p.T.offsets[ROWS], p.values, p.b);
   p.plan      = MakePlanWith(&p.T.view, NULL, p.T.offsets[ROWS], a,
-                        a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree" : NULL); /* the kernel that waits */
+                        a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree depth=1" : NULL); /* it waits */
   TrsvChunkSettingsOverride(NULL);
   if (p.plan) ExpectError(TrsvPlanSetValues(p.plan, p.values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
   return p;
