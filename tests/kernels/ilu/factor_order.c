@@ -270,6 +270,36 @@ static void Strong(void)
   End();
 }
 
+/* Each row is coupled to all others but one: there are as many colors as level sets, more than was estimated. */
+static void Pairs(void)
+{
+  enum { ROWS = 300 };
+  const TrsvAlgorithm *thread  = TrsvAlgorithmFind("thread");
+  int                 *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * (ROWS - 1));
+  Square               A;
+  TrsvFactor          *f;
+  TrsvOrderChoice      choice;
+  int                  row;
+
+  Begin("the order: as many colors as level sets");
+  for (int i = 0, n = offsets[0] = 0; i < ROWS; offsets[++i] = n)
+    for (int j = 0; j < ROWS; j++)
+      if (j != (i ^ 1)) columns[n++] = j;
+  A = MakeSquareFrom(ROWS, offsets, columns);
+  FillSquare(&A, 1, 1.1, 3);
+  if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                          thread, thread, &f, &row, &choice),
+                  TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+    Expect(!choice.multicolor && !f->order && choice.ordered.solves > 0 && strstr(choice.reason, "; multicolor 150,"),
+           "multicolor %d: %s", choice.multicolor, choice.reason);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  free(offsets);
+  free(columns);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
 /* Values of every type with the same magnitudes give the same multicolor order, which is another one without values. */
 static void EveryType(void)
 {
@@ -424,6 +454,7 @@ void TestFactorOrder(void)
   Fills();
   Choices();
   Strong();
+  Pairs();
   EveryType();
   Upper();
   Lacking();
