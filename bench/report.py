@@ -31,6 +31,7 @@ TABLES = [
     ("docs/options.md", "docs/tools/options.py", "--write"),
     ("docs/install.md", "docs/tools/versions.py", "--write"),
     ("docs/developing.md", "docs/tools/rooms.py", "--write"),
+    ("docs/reliability.md", "docs/tools/evidence.py", "--write"),
     ("docs/algorithms.md", "docs/tools/algorithms.py", "--write"),
     ("docs/algorithms.md", "bench/ampere.py", "--write"),
 ]

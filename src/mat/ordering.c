@@ -162,7 +162,7 @@ static PetscErrorCode ReferenceOrNatural(IS is, PetscInt n, IS *result)
 }
 
 /* Reads the orderings that PETSc gives. localrow and localcolumn: those of this rank's block, NULL for the natural
-   ordering, which is the only one on several ranks. */
+   ordering, which is the only one on several ranks. Collective. */
 PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
 {
   SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
@@ -176,6 +176,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->is_natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->is_natural, 1, MPI_C_BOOL, MPI_LAND, PetscObjectComm((PetscObject)F)));
   PetscCheck(s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F),
              PETSC_ERR_ARG_INCOMP,
              "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as "

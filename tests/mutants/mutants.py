@@ -212,7 +212,9 @@ class Tree:
                                    f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}",
                                    PETSC_OPTIONS=PRETEND)
             if status or out.strip():
-                return f"orders {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
+                ended = re.search(r"EXIT STRING: (.*)", out)  # of MPICH, behind a frame
+                line = ended.group(1) if ended else (out.strip().splitlines() or [status])[0]
+                return f"orders {kind}: {str(line)[:120]}"
         return why
 
     def tested(self, group, both=True):

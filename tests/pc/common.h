@@ -198,6 +198,18 @@ PETSC_UNUSED static PetscErrorCode CheckVec(const char what[], Vec x, Vec refere
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints unless the call fails with this error */
+#define CheckError(code, ...) \
+  do { \
+    PetscErrorCode error_; \
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
+    error_ = (__VA_ARGS__); \
+    PetscCall(PetscPopErrorHandler()); \
+    if (error_ != (code)) \
+      PetscCall( \
+        PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
+  } while (0)
+
 /* The same for two matrices */
 PETSC_UNUSED static PetscErrorCode CheckMat(const char what[], Mat X, Mat reference, PetscReal tolerance)
 {

@@ -160,6 +160,20 @@ static PetscErrorCode CheckBound(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As many entries as PETSc's factor has */
+static PetscErrorCode CheckInfo(Mat F, Mat R)
+{
+  MatInfo info, reference;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
+  PetscCall(MatGetInfo(R, MAT_LOCAL, &reference));
+  if (info.nz_used != reference.nz_used)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "MatGetInfo() counts %g entries, PETSc %g\n", info.nz_used,
+                          reference.nz_used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat           A, F, R;
@@ -181,6 +195,7 @@ int main(int argc, char **args)
   PetscCall(MatFactorGetSolverType(F, &solver));
   PetscCall(PetscStrcmp(solver, "sptrsvgpu", &flg));
   if (!flg) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "MatFactorGetSolverType() says %s\n", solver));
+  PetscCall(CheckInfo(F, R));
   PetscCall(CheckSolves(F, R, A));
 
   /* new values in the same pattern, which all plans must take, those of the transpose too */
@@ -229,6 +244,12 @@ int main(int argc, char **args)
       test:
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}
+
+   # a matrix on a GPU is factored there, however small it is
+   test:
+      suffix: device
+      output_file: output/empty.out
+      args: -mat_sptrsvgpu_factorization device -problem poisson -icc {{0 1}} -ordering {{natural rcm}}
 
    # on the host by plans, instead of PETSc's own solves
    testset:

@@ -3,18 +3,6 @@ static char help[] = "The calls of sptrsvgpu.h, in a program that links the libr
 #include "common.h"
 #include <sptrsvgpu.h>
 
-/* Prints unless the call fails with this error */
-#define CheckFails(code, ...) \
-  do { \
-    PetscErrorCode error_; \
-    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
-    error_ = (__VA_ARGS__); \
-    PetscCall(PetscPopErrorHandler()); \
-    if (error_ != (code)) \
-      PetscCall( \
-        PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
-  } while (0)
-
 static PetscErrorCode CheckString(const char what[], const char is[], const char should[])
 {
   PetscBool same;
@@ -65,14 +53,14 @@ static PetscErrorCode CheckFactorTypes(void)
   PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
   PetscCall(PCSetUp(pc));
   PetscCall(CheckFactorType("set to ICC", pc, MAT_FACTOR_ICC, MAT_FACTOR_ICC));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_LU));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_LU));
   PetscCall(PCDestroy(&pc));
 
   /* a PC of another type: the setter does nothing, as those of PETSc */
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
-  CheckFails(PETSC_ERR_SUP, PCSpTRSVGPUGetFactorType(pc, &type));
+  CheckError(PETSC_ERR_SUP, PCSpTRSVGPUGetFactorType(pc, &type));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&S));
@@ -113,17 +101,17 @@ static PetscErrorCode CheckAlgorithms(const char name[])
   PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 0.25));
   PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
   if (seconds != 0.25) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds to tune: %g\n", (double)seconds));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTuneSeconds(F, -1));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTuneSeconds(F, -1));
   PetscCall(MatSpTRSVGPUGetTimeout(F, &seconds));
   if (seconds != 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time limit of a wait: %g by default\n", (double)seconds));
   PetscCall(MatSpTRSVGPUSetTimeout(F, 0));
   PetscCall(MatSpTRSVGPUGetTimeout(F, &seconds));
   if (seconds != 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time limit of a wait: %g\n", (double)seconds));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, -1));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, NAN));
-  CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)99));
-  CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, -1));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, NAN));
+  CheckError(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)99));
+  CheckError(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));
 
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
@@ -152,11 +140,40 @@ static PetscErrorCode CheckAlgorithms(const char name[])
   if (PetscDefined(HAVE_CUDA)) { /* a setting that has an effect even on the host, which cannot fulfil it */
     PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));
     PetscCall(PCSetOperators(pc, B, B));
-    CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
+    CheckError(PETSC_ERR_SUP, PCSetUp(pc));
   }
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An algorithm named by option for L alone; a matrix of the host is factored there. */
+static PetscErrorCode CheckAlgorithmByOption(const char name[])
+{
+  Mat                    A, F;
+  MatFactorInfo          info;
+  const char            *lower, *upper;
+  SpTRSVGPUFactorization factorization;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
+  PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
+  PetscCall(CheckString("at first", SpTRSVGPUFactorizations[factorization], "auto"));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_lower", name));
+  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_lower"));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
+  PetscCall(CheckString("L, by option", lower, name));
+  PetscCall(CheckString("U, without", upper, "auto"));
+  PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
+  PetscCall(CheckString("factored", SpTRSVGPUFactorizations[factorization], "host"));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,174 +190,11 @@ static PetscErrorCode CheckOwnOrdering(void)
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSetOperators(pc, A, A));
-  CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
+  CheckError(PETSC_ERR_SUP, PCSetUp(pc));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(PCSetUp(pc));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Three rows, and an entry of row 2 besides the diagonal */
-static PetscErrorCode FillMatrix(Mat A, PetscInt column)
-{
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < 3; i++) PetscCall(MatSetValue(A, i, i, 4, INSERT_VALUES));
-  PetscCall(MatSetValue(A, 2, column, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A factor is for the pattern of its symbolic phase. */
-static PetscErrorCode CheckPatterns(void)
-{
-  Mat           A, F;
-  MatFactorInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetSizes(A, 3, 3, 3, 3));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
-  PetscCall(FillMatrix(A, 0));
-  PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
-  PetscCall(MatFactorInfoInitialize(&info));
-  info.fill = 1;
-  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
-  PetscCall(FillMatrix(A, 0));
-  PetscCall(MatLUFactorNumeric(F, A, &info));
-  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
-  PetscCall(FillMatrix(A, 1));
-  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscCall(MatSetValue(A, 1, 0, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  CheckFails(PETSC_ERR_ARG_INCOMP, MatLUFactorNumeric(F, A, &info));
-  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
-  PetscCall(MatLUFactorNumeric(F, A, &info));
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Applies a PC that was set up for the old A, and a new one. */
-static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
-{
-  PC  anew;
-  Vec b, x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &anew));
-  PetscCall(PCSetType(anew, PCSPTRSVGPU));
-  PetscCall(PCSetOperators(anew, A, A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecDuplicate(x, &y));
-  PetscCall(FillVec(b, 1));
-  PetscCall(PCApply(pc, b, x));
-  PetscCall(PCApply(anew, b, y));
-  PetscCall(CheckVec(what, x, y, 0));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(PCDestroy(&anew));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's behavior for matrices of other types is not required of those on a GPU. */
-static PetscErrorCode MakeHostMatrix(Problem problem, Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(ProblemCreate(PETSC_COMM_SELF, problem, 100, A));
-  PetscCall(MatConvert(*A, MATSEQAIJ, MAT_INPLACE_MATRIX, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Requests that need a matrix of type aij, or a factorization that PETSc lacks for a type, fail and leave no memory
-   behind. */
-static PetscErrorCode CheckTypes(void)
-{
-  static const MatType types[]   = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
-  static const MatType devices[] = {"seqaijkokkos", "seqaijhipsparse", "seqaijviennacl", "seqdensecuda"};
-  Mat                  A, B, F;
-  PC                   pc;
-
-  PetscFunctionBeginUser;
-  for (int t = 0; t < 4; t++) { /* by name, because this PETSc may lack them */
-    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
-    PetscCall(PetscObjectChangeTypeName((PetscObject)A, devices[t]));
-    CheckFails(PETSC_ERR_SUP, MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
-    PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSEQAIJ));
-    PetscCall(MatDestroy(&A));
-  }
-  for (int t = 0; t < 3; t++) {
-    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
-    PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSPTRSVGPU));
-    PetscCall(PCSetOperators(pc, B, B));
-    if (t == 0) PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
-    if (t == 1) PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
-    if (t == 2) {
-      PetscCall(PCFactorSetUpMatSolverType(pc));
-      PetscCall(PCFactorGetMatrix(pc, &F));
-      PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "serial"));
-    }
-    CheckFails(t == 0 ? PETSC_ERR_MISSING_FACTOR : PETSC_ERR_SUP, PCSetUp(pc));
-    PetscCall(PCReset(pc));
-    PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
-    PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
-    PetscCall(CheckAnew("after a failure for the type", pc, A));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Another matrix replaces the old one, which PETSc may take for the same pattern; and PCs after matrices that they
-   cannot factor */
-static PetscErrorCode CheckReplaced(void)
-{
-  Mat A, B;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  for (int type = 0; type < 3; type++) { /* PETSc's own solver type; other types of matrices */
-    PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &A));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSPTRSVGPU));
-    if (!type) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCSetUp(pc));
-    if (!type) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
-    else {
-      PetscCall(MatConvert(A, type == 1 ? MATSEQBAIJ : MATSEQSELL, MAT_INITIAL_MATRIX, &B));
-      PetscCall(PCSetOperators(pc, B, B));
-      if (type == 1) PetscCall(CheckAnew("another type", pc, B));
-      else CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
-      PetscCall(PCReset(pc));
-      PetscCall(CheckAnew("after another type", pc, A));
-      PetscCall(MatDestroy(&B));
-    }
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
-  }
-
-  PetscCall(MakeHostMatrix(PROBLEM_RANDOM, &A));
-  PetscCall(MakeHostMatrix(PROBLEM_CONVECTION, &B));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-  PetscCall(PCSetType(pc, PCSPTRSVGPU));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetUp(pc));
-  PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
-  PetscCall(CheckAnew("transposed", pc, A));
-  PetscCall(MatAXPY(A, 1, B, DIFFERENT_NONZERO_PATTERN));
-  PetscCall(CheckAnew("added", pc, A));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,10 +209,8 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-algorithm", name, sizeof(name), NULL));
   PetscCall(CheckFactorTypes());
   PetscCall(CheckAlgorithms(name));
+  PetscCall(CheckAlgorithmByOption(name));
   PetscCall(CheckOwnOrdering());
-  PetscCall(CheckPatterns());
-  PetscCall(CheckReplaced());
-  PetscCall(CheckTypes());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -47,20 +47,23 @@ static PetscErrorCode SolveAnew(KSP ksp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only set-ups: pivots that are not positive in the multicolor order although the diagonal is, and a negative diagonal
- */
+/* Only set-ups: a negative diagonal; pivots of the first rank that are not positive in multicolor, though the diagonal
+   is: all ranks change the order. */
 static PetscErrorCode CheckPivots(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC                pc;
-  Mat               A, F;
+  Mat               A, local, F;
   Vec               diagonal;
   MatFactorType     type;
   PetscReal         most;
+  PetscMPIInt       rank;
   SpTRSVGPUOrdering ordering, expected = chosen;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(MatGetDiagonalBlock(A, &local));
   for (int indefinite = 0; indefinite < 2; indefinite++) {
     PetscCall(SolveAnew(ksp, A));
     PetscCall(ProblemFill(A, PROBLEM_POISSON, 1));
@@ -68,8 +71,8 @@ static PetscErrorCode CheckPivots(KSP ksp, SpTRSVGPUOrdering chosen)
     PetscCall(MatGetDiagonal(A, diagonal));
     PetscCall(VecMax(diagonal, NULL, &most));
     PetscCall(VecDestroy(&diagonal));
-    if (indefinite) PetscCall(MatShift(A, -0.7 * most));
-    else PetscCall(MatScale(A, -1));
+    if (!indefinite) PetscCall(MatScale(A, -1));
+    else if (!rank) PetscCall(MatShift(local, -0.7 * most));
     PetscCall(KSPSetUp(ksp));
     PetscCall(PCFactorGetMatrix(pc, &F));
     PetscCall(MatGetFactorType(F, &type));

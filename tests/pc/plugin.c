@@ -77,7 +77,8 @@ int main(int argc, char **args)
   static const char *const names[]  = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so",
                                        "libother.so",     "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
   const char              *library  = getenv("SPTRSV_LIB");
-  char                     folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[2 * PETSC_MAX_PATH_LEN];
+  char                     folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[4 * PETSC_MAX_PATH_LEN];
+  Dl_info                  c;
 
   if (argc > 1 && !strcmp(args[1], "-child")) return RunChild(argc, args);
   if (!library || !mkdtemp(folder)) {
@@ -96,6 +97,12 @@ int main(int argc, char **args)
   StartProgram("before others", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-own %s/libother.so", folder);
   StartProgram("opened by the program", args[0], "", folder, text);
+  /* another library, whose name begins like that of ours */
+  (void)snprintf(path, sizeof(path), "%s/libother2.so", folder);
+  if (!dladdr(dlsym(dlopen(NULL, RTLD_NOW), "fprintf"), &c) || symlink(c.dli_fname, path)) return 1;
+  (void)snprintf(text, sizeof(text), "-own %s/libother.so -dll_append %s", folder, path);
+  StartProgram("opened beside another", args[0], "", folder, text);
+  (void)unlink(path);
   (void)snprintf(text, sizeof(text), "-before -own %s/libother.so", folder);
   StartProgram("too early", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "LD_PRELOAD=%s/libother.so", folder);

@@ -69,8 +69,7 @@ static PetscErrorCode CheckFails(PetscErrorCode ierr, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error that returns instead of ending the program. PETSc's stack of functions is not corrected if there is * one.
- */
+/* An error that returns instead of ending the program. PETSc's stack of functions is not corrected after it. */
 #define CheckFails(...) \
   do { \
     PetscErrorCode check_fails_; \
@@ -131,6 +130,32 @@ static PetscErrorCode CheckKSP(MatFactorType type, Vec b, Vec x)
     PetscCall(CheckReason(ksp, b, x, PETSC_TRUE, "KSP after a zero pivot"));
   }
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On two ranks, orders that are natural on the first one alone, or on none though each begins with the rank's first
+   row: only the natural order is possible, and all ranks say so. */
+static PetscErrorCode CheckOrders(MatFactorType type)
+{
+  static const PetscInt stride[2][2][2] = {{{0, 1}, {3, -1}}, {{0, 3}, {2, -1}}}; /* first and step of each rank */
+
+  Mat         A, F;
+  IS          order;
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (size != 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_POISSON, 4, &A));
+  for (int which = 0; which < 2; which++) {
+    PetscCall(MatGetFactor(A, "sptrsvgpu", type, &F));
+    PetscCall(ISCreateStride(PETSC_COMM_WORLD, 2, stride[which][rank][0], stride[which][rank][1], &order));
+    CheckFails(Symbolic(F, A, order, type));
+    PetscCall(ISDestroy(&order));
+    PetscCall(MatDestroy(&F));
+  }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,6 +228,7 @@ int main(int argc, char **args)
   }
 
   PetscCall(CheckKSP(type, b, x));
+  PetscCall(CheckOrders(type));
 
   PetscCall(MatDestroy(&F));
   PetscCall(ISDestroy(&order));
@@ -226,5 +252,8 @@ int main(int argc, char **args)
       test:
          suffix: serial
          args: -mat_type aij -mat_sptrsvgpu_algorithm serial
+      test:
+         suffix: ranks
+         nsize: 2
 
 TEST*/

@@ -1,5 +1,6 @@
 static char help[] =
-  "What the views show: the version, the order, a selection that is not used, settings by names.\n\n";
+  "What the views show: the version, the order, a selection that is not used, settings by names, "
+  "a zero pivot.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -60,6 +61,41 @@ static PetscErrorCode Order(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The entries of the factor, which PETSc's views show: of all ranks, and of the one that has most */
+static PetscErrorCode Entries(Mat F)
+{
+  static const MatInfoType whose[] = {MAT_GLOBAL_MAX, MAT_GLOBAL_SUM};
+
+  MatInfo        local, info;
+  PetscLogDouble entries;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &local));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatGetInfo(F, whose[i], &info));
+    PetscCallMPI(MPIU_Allreduce(&local.nz_used, &entries, 1, MPIU_PETSCLOGDOUBLE, i ? MPI_SUM : MPI_MAX,
+                                PETSC_COMM_WORLD));
+    if (info.nz_used != entries)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g entries, should be %g\n", i ? "sum" : "most", info.nz_used,
+                            entries));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that cannot be factored: a row of zeros, of the last rank */
+static PetscErrorCode ZeroPivot(PC pc, Mat A)
+{
+  const PetscInt row = 399;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  PetscCall(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONE));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "a row of zeros", "failed: zero pivot 0. in row 399\n", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   char      version[64];
@@ -83,6 +119,7 @@ int main(int argc, char **args)
   PetscCall(Order(pc, A));
 
   PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(Entries(F));
   PetscCall(MatSpTRSVGPUSetSelection(F, SPTRSVGPU_SELECT_TUNE));
   if (device)
     for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUTriangle)f, "chunk"));
@@ -91,6 +128,7 @@ int main(int argc, char **args)
   PetscCall(PCSetUp(pc));
   PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: the matrix is on the host",
                   device ? "not used" : NULL));
+  PetscCall(ZeroPivot(pc, A));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

@@ -276,6 +276,35 @@ static void CheckScarceMemory(void)
   End();
 }
 
+static int counted;
+
+static TrsvError Count(void *when)
+{
+  *(int *)when = ++counted;
+  return TRSV_SUCCESS;
+}
+
+static TrsvError CountTwo(void *when)
+{
+  int *const times = when;
+
+  return TrsvRunInterleaved(Count, times, times + 1);
+}
+
+/* There are two stacks at most: two within one of two come one after the other. */
+static void CheckNested(void)
+{
+  int times[4] = {0};
+
+  Begin("two within one of two");
+  counted = 0;
+  ExpectError(TrsvRunInterleaved(CountTwo, times, times + 2), TRSV_SUCCESS, "TrsvRunInterleaved");
+  Expect(counted == 4, "%d of 4 ran", counted);
+  for (int i = 0; i < 4; i += 2)
+    Expect(times[i] > 0 && times[i + 1] > times[i], "%d before %d", times[i], times[i + 1]);
+  End();
+}
+
 void TestInterleave(void)
 {
   const TrsvAlgorithm *a;
@@ -286,4 +315,5 @@ void TestInterleave(void)
   CheckFailures(0);
   CheckFailures(1);
   CheckScarceMemory();
+  CheckNested();
 }

@@ -197,28 +197,61 @@ static void CheckAnalysisOfU(void)
   End();
 }
 
-/* Orders are compared by algorithms that can run on the device, as the pair chooses them. */
-static void CheckWithoutClusters(void)
+/* Each row is coupled to all others but one: there are as many colors as level sets, more than was estimated. */
+static void CheckManyColors(void)
+{
+  enum { ROWS = 300 };
+  const TrsvAlgorithm *thread  = TrsvAlgorithmFind("thread");
+  int                 *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * (ROWS - 1));
+  Square               A;
+  TrsvFactor          *f;
+  TrsvOrderChoice      choice;
+  int                  row;
+
+  Begin("the order: as many colors as level sets");
+  for (int i = 0, n = offsets[0] = 0; i < ROWS; offsets[++i] = n)
+    for (int j = 0; j < ROWS; j++)
+      if (j != (i ^ 1)) columns[n++] = j;
+  A = MakeSquareFrom(ROWS, offsets, columns);
+  FillSquare(&A, 1, 1.1, 3);
+  if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
+                                          thread, thread, &f, &row, &choice),
+                  TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+    Expect(!choice.multicolor && !f->order && choice.ordered.solves > 0 && strstr(choice.reason, "; multicolor 150,"),
+           "multicolor %d: %s", choice.multicolor, choice.reason);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  free(offsets);
+  free(columns);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* Orders are compared by algorithms that can run on the device, as the pair chooses them. For an algorithm without a
+   prediction the natural order is kept. */
+static void CheckAlgorithmsOfOrders(void)
 {
   Square A         = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
-  double solves[2] = {0, 0};
+  double solves[3] = {0, 0, 0};
 
   Begin("the order: predicted of what can run");
-  for (int old = 0; old < 2; old++) {
-    TrsvFactor     *f;
-    TrsvOrderChoice choice;
-    int             row;
+  for (int i = 0; i < 3; i++) {
+    const TrsvAlgorithm *const named = i == 2 ? FindTested("level") : NULL;
+    TrsvFactor                *f;
+    TrsvOrderChoice            choice;
+    int                        row;
 
-    SimtSettings.old = old;
+    SimtSettings.old = i == 1;
     if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            NULL, NULL, &f, &row, &choice),
+                                            named, named, &f, &row, &choice),
                     TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-      solves[old] = choice.natural.solves;
+      solves[i] = choice.natural.solves;
+    Expect(!choice.multicolor && !!strstr(choice.reason, "no prediction") == (i == 2), "%d: %s", i, choice.reason);
     TrsvFactorDestroy(&f);
     SimtDefaults();
   }
-  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0],
-         solves[1]);
+  Expect(solves[0] > 0 && solves[1] > solves[0] && !solves[2], "%g s in the natural order, %g without clusters",
+         solves[0], solves[1]);
   FreeSquare(&A);
   End();
 }
@@ -227,7 +260,8 @@ void TestOrderChoice(void)
 {
   CheckChoices();
   CheckStrongFill();
+  CheckManyColors();
   CheckAnalysisOfU();
-  CheckWithoutClusters();
+  CheckAlgorithmsOfOrders();
   CheckRealMatrices();
 }

@@ -112,10 +112,62 @@ static void CheckPredictedTimes(void)
   End();
 }
 
+/* A factor cannot be read before it has values; nor where the plan that held them has lost them. */
+static void CheckUnread(void)
+{
+  Square        A = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
+  TrsvTriangles t;
+  TrsvOutcome   o;
+
+  Begin("ilu: a factor without values is not read");
+  for (int prepared = 0; prepared < 2; prepared++) {
+    TrsvIlu *ilu = Make(&A, TRSV_PLACE_DEVICE);
+
+    if (prepared) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
+    Expect(!t.memory, "memory is left");
+    ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluDownload");
+    TrsvTrianglesDestroy(&t);
+    TrsvIluDestroy(&ilu);
+  }
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
+/* The order made by the host, of a matrix on the device: every call of the device fails once, in turn. */
+static void CheckOrderByHost(void)
+{
+  Square        A    = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9);
+  const TrsvCSR csr  = {A.rows, A.offsets, A.columns, A.values};
+  const size_t  live = SimtLive();
+  int           errors = 0;
+
+  Begin("ilu: the host orders, and calls of the device fail");
+  for (long k = 1, failed = 1; failed; k++) {
+    TrsvOrdering *made;
+
+    SimtFailAt(k, 0);
+    const TrsvError error = TrsvIluOrderMulticolor(&csr, TRSV_DOUBLE, 1, &made);
+    failed                = SimtFailed();
+    SimtFailAt(0, 0);
+    errors += error != TRSV_SUCCESS;
+    Expect(!error == !failed && !error == !!made, "call %ld: error %d, order %p", k, (int)error, (void *)made);
+    TrsvOrderingDestroy(&made);
+    Expect(SimtLive() == live, "call %ld: %zu device allocations are left", k, SimtLive() - live);
+  }
+  Expect(errors > 3, "%d errors", errors);
+  FreeSquare(&A);
+  End();
+}
+
 void TestState(void)
 {
   CheckReadiness();
   CheckPlans();
   CheckFlops();
   CheckPredictedTimes();
+  CheckUnread();
+  CheckOrderByHost();
 }

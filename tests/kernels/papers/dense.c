@@ -288,6 +288,27 @@ static void CheckFallback(void)
   }
 }
 
+/* What is no triangle, and columns that overlap */
+static void Arguments(void)
+{
+  static const TrsvDenseSettings wrong[] = {
+    {TRSV_DENSE_BLOCKS, -1, 0}, {(TrsvDenseForm)-1, 0, 0}, {(TrsvDenseForm)(TRSV_DENSE_PAIRS + 1), 0, 0}};
+  double     values[4] = {1, 1, 1, 1};
+  TrsvDense *dense;
+
+  for (int i = 0; i < 5; i++) {
+    const TrsvError error = TrsvDenseCreate(i == 3 ? -1 : i == 4 ? INT32_MAX : 2, TRSV_LOWER, TRSV_DIAGONAL_STORED,
+                                            TRSV_DOUBLE, i < 3 ? &wrong[i] : NULL, &dense);
+
+    ExpectError(error, i == 4 ? TRSV_ERR_UNSUPPORTED : TRSV_ERR_ARGUMENT, "TrsvDenseCreate");
+    Expect(!dense, "case %d: an error, and a triangle", i);
+  }
+  if (ExpectError(TrsvDenseCreate(2, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, NULL, &dense), TRSV_SUCCESS,
+                  "TrsvDenseCreate"))
+    ExpectError(TrsvDenseSetValues(dense, values, 1, NULL), TRSV_ERR_ARGUMENT, "TrsvDenseSetValues");
+  TrsvDenseDestroy(&dense);
+}
+
 void TestDense(void)
 {
   static const int sizes[] = {0, 1, 2, 31, 32, 33, 65, 129, 200, 290};
@@ -329,6 +350,9 @@ void TestDense(void)
     }
   Begin("dense: the rest's best algorithm is not possible");
   CheckFallback();
+  End();
+  Begin("dense: what is no triangle");
+  Arguments();
   End();
   Begin("dense: calls of the device fail");
   CheckFailures();

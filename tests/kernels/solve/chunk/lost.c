@@ -1,23 +1,23 @@
 /*
-   A lost store in the search for the schedule of chunk: an error, and no plan.
+   A lost store in the search for the schedule of chunk, or for the slices of sell: an error, and no plan.
 */
 #include "check.h"
 
 void TestLost(void)
 {
-  static const char *const kernels[] = {"chunk_heights", "chunk_place"};
+  static const char *const kernels[] = {"chunk_heights", "chunk_place", "slices_depth"};
   enum { ROWS = 600 };
 
-  for (int i = 0; i < 2; i++) {
-    Triangle      T = MakeTriangle(BAND, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
+  for (int i = 0; i < 3; i++) {
+    Triangle      T = MakeTriangle(i < 2 ? BAND : GRID_2D, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
     TrsvAnalysis *analysis;
     int           told = 0;
 
-    Begin("chunk: a store of %s is lost", kernels[i]);
+    Begin("%s: a store of %s is lost", i < 2 ? "chunk" : "sell", kernels[i]);
     TrsvMatrix D = ToDevice(&T.view);
     ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
     ForceChunkSettings(6, 3, 1);
-    for (long k = 1; k <= 1000 && told < 2; k += 13) {
+    for (long k = 1; k <= 1000 && told < 2; k += i < 2 ? 13 : 1) {
       const size_t live = SimtLive();
       TrsvPlan    *plan;
       TrsvError    error;
@@ -25,7 +25,7 @@ void TestLost(void)
       SimtSettings.bounded = 1;
       SimtSettings.loser   = kernels[i];
       SimtSettings.lose    = k;
-      error                = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], FindTested("chunk"), &plan);
+      error = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], FindTested(i < 2 ? "chunk" : "sell"), &plan);
       SimtDefaults();
       told += error == TRSV_ERR_TIMEOUT;
       Expect(!error || error == TRSV_ERR_TIMEOUT, "store %ld: error %d: %s", k, (int)error, TrsvErrorMessage());

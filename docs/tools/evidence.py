@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The table of docs/reliability.md of the latest figures, from files of results/.
+
+evidence.py               prints it
+evidence.py --write FILE  puts it there
+
+A kind of run without a file of results has no row.
+"""
+
+import json
+import os
+import re
+
+from maker import ROOT, run
+
+BEGIN = "<!-- made by docs/tools/evidence.py from results -->\n"
+
+
+def text(name):
+    path = os.path.join(ROOT, "results", name)
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def lines(name):
+    return [json.loads(line) for line in text(name).splitlines()]
+
+
+def where(line):
+    return f"{line['gpu'].split(',')[0].removeprefix('NVIDIA ')}, {line['date']}"
+
+
+def total(found, key):
+    return f"{sum(line[key] for line in found):,}"
+
+
+def random_triangles():
+    for d in lines("dags.jsonl"):
+        yield (f"random triangles against `serial`, {d.get('precisions', 'float, double')}",
+               f"{d['launches']:,} launches of {d['plans']:,} plans, {d['wrong']} wrong", where(d), "dags.jsonl")
+
+
+def same_plan():
+    found = lines("same.jsonl")
+    if found:
+        yield (f"solves by one plan: {', '.join(d['way'] for d in found)}",
+               f"{total(found, 'solves')} solves, {total(found, 'wrong')} with other bits", where(found[0]),
+               "same.jsonl")
+
+
+def same_bits():
+    found = [d for d in lines("repeats.jsonl") if not d["refused"]]
+    if found:
+        fixed = [d["same_bits"] for d in found if not d["may_vary"]]
+        yield (f"repetitions of orderings, factorizations and solves, up to {max(d['times'] for d in found):,} each",
+               f"the same bits in {sum(fixed):,} of {len(fixed):,} cases", "", "repeats.jsonl")
+
+
+def shared_gpu():
+    by = {}
+    for d in lines("shared.jsonl"):
+        by.setdefault(d["what"], []).append(d)
+    for kind, what in (("dags", "processes that share a GPU, with and without MPS"),
+                       ("held", "multiprocessors held for seconds"), ("busy", "another stream fills the GPU")):
+        if kind in by:
+            yield (what, f"{total(by[kind], 'launches')} launches, {total(by[kind], 'wrong')} wrong",
+                   where(by[kind][0]), "shared.jsonl")
+    for d in by.get("full", []):
+        yield ("set-ups in memory that is nearly full",
+               f"{d['tries']} tries: {d['errors']} errors, {d['right']} right answers, {d['wrong']} wrong", "",
+               "shared.jsonl")
+
+
+def backward_errors():
+    found = lines("errors.jsonl")
+    worst = [max(e for d in found for field in (p, "own_" + p) for e in d[field] if e is not None)
+             for p in (("double", "float") if found else ())]
+    if found:
+        yield (f"backward errors, {len({d['matrix'] for d in found})} real matrices",
+               f"at most {worst[0]:.1e} in double, {worst[1]:.1e} in float", where(found[0]), "errors.jsonl")
+
+
+def counted(name, what, last, place=""):
+    """The last match of a pattern in a file."""
+    found = re.findall(last, text(name), re.M)
+    if found:
+        date = re.findall(r"\d{4}-\d\d-\d\d", text(name))
+        yield what, found[-1], place + (date[0] if date else ""), name
+
+
+def planted():
+    found = re.search(r"^(\d+) killed, (\d+) survived, (\d+) equivalent, \d+ not built, (\d+) in all",
+                      text("mutants.txt"), re.M)
+    if found:
+        seen, survived, equivalent, count = map(int, found.groups())
+        yield (f"{count} planted errors",
+               f"{seen} seen by a test, {survived} by none, {equivalent} that change nothing,"
+               f" {count - seen - survived - equivalent} not tried yet", text("mutants.txt")[:10], "mutants.txt")
+
+
+def on_hosts():
+    found = re.findall(r"^PETSc \S+ +(\d+) passed, +(\d+) failed", text("versions.txt"), re.M)
+    if found:
+        passed, failed = (sum(map(int, column)) for column in zip(*found))
+        yield (f"the tests with {len(found)} builds of PETSc, on the host", f"{passed:,} passed, {failed} failed", "",
+               "versions.txt")
+
+
+def rows():
+    yield from random_triangles()
+    yield from same_plan()
+    yield from same_bits()
+    yield from shared_gpu()
+    yield from backward_errors()
+    yield from counted("gpu_petsc_3.26.txt", "PETSc's harness on a GPU", r"^(\d+ passed, \d+ failed), \d+ skipped$")
+    yield from on_hosts()
+    for fuzzer in ("reader", "door", "options"):
+        yield from counted("fuzz.txt", f"fuzzing: {fuzzer}", rf"^\w+ +{fuzzer}: (.*)$")
+    yield from planted()
+    yield from counted("coverage.txt", "lines of src that tests without a GPU run", r"^([\d.]+ % of \d+ lines) run")
+
+
+def table():
+    out = ["| what ran | result | where, when | file |", "|---|---|---|---|"]
+    out += [f"| {what} | {result} | {place} | [{name}](../results/{name}) |" for what, result, place, name in rows()]
+    return "\n".join(out) + "\n"
+
+
+if __name__ == "__main__":
+    run({BEGIN: table()})
