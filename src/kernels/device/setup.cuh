@@ -6,7 +6,7 @@
 
 #include "device/sync.cuh"
 
-/* Hands out arrays of one allocation, each at a multiple of 256 bytes. Without a base it only counts bytes. */
+/* Divides one allocation into arrays, each at a multiple of 256 bytes. If base is NULL, it only counts bytes. */
 struct TrsvArena {
   char  *base;
   size_t bytes;
