@@ -66,7 +66,7 @@ void      TrsvAnalysisDestroy(TrsvAnalysis **);
    columns and source; the caller frees it by TrsvFree(). Errors as TrsvAnalyze. */
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 
-/* The entries [begin, end) of row i off the diagonal, and the index of its diagonal entry, or -1 if it is not stored. */
+/* The entries [begin, end) of row i off the diagonal, and the index of its diagonal, or -1 if that is not stored. */
 static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int *diagonal)
 {
   *begin = A->offsets[i], *end = A->offsets[i + 1], *diagonal = -1;
@@ -97,7 +97,7 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, in
    triangle are the heights of the other. */
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
-/* heights.cu: the same without these conditions; and level [rows]: the level of each row, in reverse order if turned. */
+/* heights.cu: the same unconditionally; and level [rows]: the level of each row, in reverse order if turned. */
 TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
                                          TrsvAnalysis *upper);
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
