@@ -143,7 +143,7 @@
   C(plan_level,             0.45e-6,  "s a level, else", hand) \
   C(plan_entry,             0.19e-9,  "s an entry, else", hand) \
   /* The choice of the ordering. Growth and power: bench/fit_order.py measures 1.1 and 0.6 with a scatter of 20%; */ \
-  /* these contain a margin. Values with more asymmetry than order_unsymmetric lose convergence. Half of the systems */ \
+  /* these have a margin. Values with more asymmetry than order_unsymmetric lose convergence. Half of the systems */ \
   /* of results/solutions.jsonl take 80 iterations or fewer. The median iteration of CG takes 117 us without the */ \
   /* preconditioner. The times of finding the ordering are from 35 matrices. */ \
   C(order_growth,           1.4,      "1, iterations in multicolor over natural, if as much fill is left out", hand) \
