@@ -13,8 +13,8 @@ static _Thread_local const char *requested;
 
 void TrsvSettingsRequest(const char *words) { requested = words; }
 
-/* Reads the next word: its value, and its setting, NULL if the list has none of that name. Advances *words; returns 0
-   after the last word. */
+/* Reads the next word: its value, and its setting, NULL if the list has no setting of that name. Advances *words;
+   returns 0 after the last word. */
 static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetting **setting, char value[VALUE_MAX])
 {
   const char *const word   = *words + strspn(*words, " ");
