@@ -1,9 +1,9 @@
 /*
    mtx.c: see mtx.h.
 
-   A file is read once, line by line, into triples (row, column, value) of this rank's rows; symmetric ones are expanded.
-   A counting sort puts them into rows. The entries of a row are sorted, those of one place are summed, and the matrix
-   gets them: O(rows + entries) memory.
+   A file is read once, line by line, into triples (row, column, value) of this rank's rows, with the other triangle if
+   it is symmetric. A counting sort puts them into rows. The entries of a row are sorted, those of one place are summed,
+   and the matrix gets them: O(rows + entries) memory.
 */
 #include "mtx.h"
 #include <petscbt.h>
@@ -205,7 +205,7 @@ static void RowsGenerate(Triples *t, PetscBool symmetric)
   }
 }
 
-/* Checks that the diagonal is positive, all rows are diagonally dominant, one is strictly so; with NaN all are false. */
+/* positive: all of the diagonal is; dominant: all rows are; strict: one row is strictly so. All are false with NaN. */
 static void RowsJudge(const Triples *t, PetscBool *positive, PetscBool *dominant, PetscBool *strict)
 {
   const PetscInt *offsets = t->offsets;

@@ -136,8 +136,7 @@ static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s
   return TRSV_SUCCESS;
 }
 
-/* Sorts the rows by level set, rising in each, and finds the statistics of level sets. order [rows], levels [s->levels
-   + 2]. */
+/* Sorts the rows by level set, rising in each, and finds statistics of level sets. levels [number of levels + 2]. */
 static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
 {
   unsigned long long span = 0;

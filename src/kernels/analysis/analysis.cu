@@ -142,8 +142,7 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   if (t == 0) *found = *all;
 }
 
-/* A thread for the span of each level set; the first block also samples entries for hub_fraction. The matrix is valid.
-   */
+/* A thread for the span of each level set; the first block also finds hub_fraction. The matrix is valid. */
 static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order,
                                      Sum *sums)
 {

@@ -88,8 +88,7 @@ static inline int TrsvRegular(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* TrsvAnalyze and TrsvTranspose on a device: analysis.cu. The analysis is zeroed; the caller frees its arrays after an
-   error. */
+/* analysis.cu: TrsvAnalyze, with a zeroed analysis whose arrays the caller frees even after an error; TrsvTranspose. */
 TrsvError TrsvDeviceAnalyze(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
@@ -106,8 +105,7 @@ enum {
   TRSV_FEW_LEVELS = 32 /* level sets up to which neither a schedule nor planning L and U at the same time saves time */
 };
 
-/* The analysis of a matrix: A->analysis, or a new one, which *made gets and the caller destroys. On an error both are
-   NULL. */
+/* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
 /* Checks of analysis.c that analysis.cu also uses. columns: those of row i, the entries [begin, end) of the matrix. */

@@ -127,8 +127,7 @@ enum {
   TRSV_H200_SHARED = 227 * 1024 /* shared_bytes of an H200, which has clusters; predictions were fitted on one */
 };
 
-/* Allows a kernel the largest shared memory of a block, because plans need different amounts, and clusters of more than
-   8 blocks. */
+/* Allows a kernel the largest shared memory of a block, as plans need different amounts, and clusters of any size. */
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);
 TrsvError TrsvDeviceCheckLaunch(const char *kernel); /* the error of the last launch; kernel: its name in messages */
 

@@ -67,9 +67,8 @@ double TrsvFactorPredictHost(const TrsvFactor *); /* seconds by PETSc on the hos
    and, if lower finds pivots, the columns of U. The values of L then get no memory. */
 void TrsvFactorReleaseWorkspace(TrsvFactor *, const TrsvPlan *lower);
 
-/* Rebuilds what other plans need and the factor lacks after TrsvFactorReleaseWorkspace: the columns of U, and, if lower
-   is not NULL, the values of L, read from that plan. Waits for the default stream. TRSV_ERR_ARGUMENT: the plan has no
-   values. */
+/* Rebuilds what other plans need if the factor lacks it: the columns of U, and, if lower is not NULL, the values of L,
+   read from that plan. Waits for the default stream. TRSV_ERR_ARGUMENT: the plan has no values. */
 TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
 
 void TrsvFactorDestroy(TrsvFactor **);

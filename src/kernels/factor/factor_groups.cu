@@ -185,8 +185,7 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
   return false;
 }
 
-/* Checks the pattern, a thread for each row; the whole block compares two long rows. Fills mirror_offset unless NULL.
-   */
+/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
                                        const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
                                        PatternCheck *found)

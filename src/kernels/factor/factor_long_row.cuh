@@ -37,8 +37,7 @@ template <class T> struct LongStep {
   T    got[STEP_CHUNKS], inverse, source;
 };
 
-/* Entry n of that list: returns the entry of the row, and in *at the entry of U; one of them is -1 if they do not
-   match. */
+/* Entry n of that list: returns the entry of the row, and in *at the entry of U; a missing one is -1. */
 template <class T> static __device__ __forceinline__ int long_match(const FactorView<T> &F, const FactorRow &r,
                                                                    const LongStep<T> &s, int n, int *at)
 {
@@ -116,8 +115,7 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_elimina
 /* Computes a row of any length by a warp. The row is in work, device memory of this warp; __syncwarp orders its lanes.
    Each lane prepares one of 32 dependencies. They are eliminated in the order of their columns, each when it is ready:
    by its lane if its row of U is short, else by all lanes, which load the next such row before they wait for this one.
-   In rows of at least STAR_ROW dependencies, stars are eliminated 32 at a time: an arrow matrix has no other
-   parallelism. */
+   With at least STAR_ROW dependencies, stars are eliminated 32 at a time: arrow matrices have no other parallelism. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
   const FactorRow r        = factor_row<T, ICC>(F, row);

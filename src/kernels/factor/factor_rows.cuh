@@ -195,8 +195,7 @@ template <class V> static __device__ __forceinline__ V factor_select(const V (&a
   return v;
 }
 
-/* A row of at most S * LANE_ENTRIES entries and dependencies, computed by the S lanes of mask. Lane n has entries n,
-   n + S, ... */
+/* A row of at most S * LANE_ENTRIES entries and dependencies, computed by S lanes. Lane n has entries n, n + S, ... */
 template <class T, int S, bool ICC> struct ShortRow {
   FactorRow r;
   unsigned  mask;

@@ -47,8 +47,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorization on the device. An invalid pattern, or a longer predicted time, becomes a reason for the
-   host. */
+/* The symbolic factorization on the device. Sets host_reason if the pattern is invalid or the host is faster. */
 static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   const TrsvError error = CreateFactor(ilu, A);

@@ -68,8 +68,7 @@ TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 
-/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns the given error, else its own.
-   */
+/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns that error, or its own. */
 TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
 TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
 

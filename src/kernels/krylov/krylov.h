@@ -59,8 +59,7 @@ typedef struct TrsvKrylov TrsvKrylov;
 TrsvError TrsvKrylovCreate(TrsvKrylov **);
 void      TrsvKrylovDestroy(TrsvKrylov **);
 
-/* Starts a solve and discards the previous one. The functions below use stream, which may be NULL, until the next
-   start. */
+/* Starts a solve; discards the previous one. The functions below use the stream, which may be NULL. */
 TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvNorm, TrsvStream);
 
 /* Waits until the device has reported iteration k, one of the last two that were launched. TRSV_ERR_DEVICE: the stream

@@ -27,8 +27,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 /* TrsvPlanCreatePlaced for an algorithm that was chosen, not named. If it is unsupported here, the thread-level
    algorithm replaces it, which runs on every device in little memory; *instead is then the error, else TRSV_SUCCESS.
-   If memory is full, the same happens only if `alone`: with two plans at the same time the choice would depend on
-   timing. */
+   If memory is full, only if `alone`: with two plans at the same time the choice would depend on timing. */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);
@@ -37,8 +36,7 @@ enum {
   TRSV_TRIALS = 64
 };
 
-/* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: forward is solved before
-   backward. */
+/* The plans of the two factors of A = L U, or, transposed, of A^T = U^T L^T: forward is solved before backward. */
 typedef struct {
   TrsvStatistics       statistics;
   TrsvChoice           choice;    /* the algorithm, and the reason */

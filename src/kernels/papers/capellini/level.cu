@@ -2,10 +2,8 @@
    level: level set after level set, one launch for each.
 
    Mapping: thread k of the launch of a set solves row k of the set.
-   Memory order: launches of one stream, and the nodes of the graph, run in sequence; within one, nothing crosses
-     threads.
-   Why it ends: no thread waits.
-   Same bits: each row is one thread's sum in the order of its entries.
+   Memory order: launches and nodes of the graph run in sequence; within one, nothing crosses threads.
+   Why it ends: no thread waits. Same bits: each row is one thread's sum in the order of its entries.
    Source: CapelliniSpTRSV (ICPP 2020), Section 2.2, Algorithm 2; Anderson and Saad (1989), Saltz (1990). As published:
      rows in the order of level sets, a thread for each, the end of a launch as the barrier between sets. Changes: all
      launches are one CUDA graph, made with the plan and replayed; the diagonal's reciprocal is computed when values are

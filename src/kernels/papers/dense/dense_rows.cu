@@ -13,9 +13,7 @@
 
    Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that
      adds up its pieces.
-   Memory order: launches of one stream run in sequence.
-   Why it ends: no thread waits in these kernels.
-   Same bits: every sum has one order.
+   Memory order: launches of one stream run in sequence. Why it ends: no thread waits. Same bits: a sum has one order.
    Source: the course report "Dense Lower Triangular Solver" for dense triangles; here in sparse factors.
 */
 #include <stdio.h>

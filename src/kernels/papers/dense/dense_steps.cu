@@ -1,11 +1,8 @@
 /*
    The steps of a dense triangle, a launch for each, as published. All launches are in one graph.
 
-   Mapping: one thread for each row that a step changes.
-   Memory order: launches of one stream run in sequence.
-   Why it ends: no thread waits.
-   Same bits: each row is changed by one thread, step by step.
-   Source: dense.cu.
+   Mapping: one thread for each row that a step changes. Memory order: launches of one stream run in sequence. Why it
+   ends: no thread waits. Same bits: one thread changes a row, step by step. Source: dense.cu.
 */
 #include "papers/dense/dense.cuh"
 

@@ -7,9 +7,8 @@
    is not finite, the values are loaded again and solved by substitution. (Pairs count as blocks of two.)
 
    Mapping: one thread block for each tile that changes; lane l has row l of four columns.
-   Memory order: a launch reads no tile of another block that it changes.
-   Why it ends: no block waits for another.
-   Same bits: every sum has one order.
+   Memory order: no block of a launch reads a tile that another block changes.
+   Why it ends: no block waits for another. Same bits: every sum has one order.
    Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the
      second step of GPU Complex 2, tiled in shared memory (doubling). Changes: the first step is the inverse of the
      diagonal tile of 32 x 32 and a multiplication by it, where the publication has steps of 2, 4, 8 and 16 rows. For
@@ -39,8 +38,7 @@ static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
   *t = k - row * (row + 1) / 2;
 }
 
-/* Loads tiles from a square array, or zeros; pads with the identity, and sets a unit diagonal. One block for each tile.
- */
+/* Loads tiles from a square array, or zeros; pads with the identity; sets a unit diagonal. One block for each tile. */
 template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
 {
   int s, t;

@@ -83,8 +83,7 @@ static int SortByLevel(const Maker *m, int first, int last)
   return sets;
 }
 
-/* Sorts the whole, halves, quarters, ...; for column and row blocks only the segments. Records the level sets of the
-   segments. */
+/* Sorts the whole, halves, quarters, ...; for column and row blocks only segments. Records the segments' level sets. */
 static TrsvError SortAllParts(Maker *m)
 {
   TrsvRecblocks *r    = m->r;

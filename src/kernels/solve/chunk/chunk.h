@@ -28,8 +28,7 @@ typedef struct {
   int cell;
 } ChunkImport;
 
-/* The row of the table, and the same algorithm without inverted blocks. A plan with inverted blocks contains a plan of
-   the second. */
+/* The row of the table; and the algorithm without inverted blocks, of which plans with inverted blocks contain one. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
 /* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */

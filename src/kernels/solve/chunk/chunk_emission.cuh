@@ -42,8 +42,7 @@ struct ChunkEmission {
   int            *sorted_use, *group;
   unsigned short *group_cell;
   ChunkImport    *imports; /* through L2: the record in the order of times, the cell */
-  /* If cells are reused: of each group its import; of each import its first use in the sorted list, and the stage of
-     its last. */
+  /* If cells are reused: a group's import; an import's first use in the sorted list, and the stage of its last use. */
   int      *group_import, *import_head, *import_last;
   unsigned *words; /* shared by the blocks of a launch */
 };
@@ -86,8 +85,7 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
-/* The source of the diagonal of a record's row; if it is not stored, the number before the first dependency's source.
-   */
+/* The source of the diagonal of a record's row; if it is not stored, one less than the first dependency's source. */
 static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int p, int first)
 {
   const int d = e.stored ? chunk_diagonal(e.G, p) : first - 1;

@@ -14,8 +14,7 @@
 
 typedef unsigned long long Count64;
 
-/* A bit for each row of its block on which a position depends, directly or not, and for itself; 0 after the last
-   position. */
+/* A bit for each row of its block on which a position depends, directly or not, and for itself; 0 after the last. */
 static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {
   unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
@@ -88,8 +87,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
   (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }
 
-/* Writes the entries that inverse_count has counted, and the numbers of the rows for a sort. One warp for each group.
- */
+/* Writes the entries that inverse_count has counted, and the row numbers for a sort. One warp for each group. */
 static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);

@@ -46,8 +46,7 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 }
 
 /* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values
-   miss the cache; memory traffic. INFINITY for the widest level sets, where rows that are loaded twice take most of the
-   time. */
+   miss the cache; memory traffic. INFINITY for the widest level sets: loading rows twice takes most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);

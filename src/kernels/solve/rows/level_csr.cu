@@ -29,8 +29,7 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
-/* position[s]: the position of row s of the sequence. order: the order of its rows, or, with last, of the matrix's
-   rows. */
+/* position[s]: the position of row s of the sequence. order: that of its rows, or, with last, of the matrix's rows. */
 static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
   const int p = trsv_index();

@@ -61,8 +61,7 @@ typedef struct {
   TrsvSync            sync;
 } TrsvThreadPair;
 
-/* A sequence: the rows of a triangle in solve order, on the device, with the partial sums of a row directly before it.
- */
+/* A sequence: the rows of a triangle in solve order, on the device, each directly after its partial sums. */
 typedef struct {
   int   rows, off;
   void *memory;  /* holds the arrays below */

@@ -125,8 +125,7 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-/* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then whether a column is too far for 16 bits.
- */
+/* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then 1 if columns do not fit into 16 bits. */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;

@@ -202,8 +202,7 @@ static __global__ void split_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: the totals on the
-   host. */
+/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: on the host. */
 static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
                             int total[3])
 {
