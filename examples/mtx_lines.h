@@ -298,7 +298,7 @@ static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The line of sizes, after comments. Each row takes memory, so that a short file must not promise many. */
+/* The line of sizes, after comments. Each row takes memory, so a short file with very many rows is an error. */
 static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
 {
   const PetscInt few = 1000000, each = 1000;

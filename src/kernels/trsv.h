@@ -135,12 +135,12 @@ typedef struct {
 typedef struct {
   const char          *host_reason;  /* why the host has to factor a matrix on the device; else "" */
   const char          *order_reason; /* why TRSV_ORDER_AUTO chose this order; else "" */
-  int                  on_device;    /* 1: A is factored on the device, and the next five members are set */
+  int                  on_device;    /* 1: A is factored on the device; the next four members are then set */
   int                  lower, upper; /* entries of L and U */
   int                  lanes;        /* threads for a row */
   size_t               factor_bytes; /* of the device */
   int                  multicolor;   /* 1: the order is multicolor */
-  int                  planned;      /* 1: there are plans for solves with A in the memory of A; then L and U are set */
+  int                  planned;      /* 1: plans for solves with A in its memory exist; the next three are then set */
   TrsvSolveInfo        L, U;
   int                  one_launch;
   const TrsvAlgorithm *algorithms[2][2][2]; /* [memory][transposed][half] of all plans; NULL: no plan */

@@ -160,8 +160,8 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
    Notes:
    Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a
-   preconditioner on either side. `KSPCGDEVICE` says when the host launches an iteration early, and when PETSc's own
-   type solves; this type also leaves a preconditioner on the right with an initial guess to `KSPBCGS`.
+   preconditioner on either side. `KSPCGDEVICE` describes when the host launches an iteration early, and when PETSc's
+   own type solves; `KSPBCGS` also solves with a preconditioner on the right and an initial guess.
 
 .seealso: `KSPBCGS`, `KSPCGDEVICE`
 M*/

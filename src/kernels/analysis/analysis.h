@@ -47,9 +47,8 @@ struct TrsvAnalysis {
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds; /* that the analysis took */
 
-  const TrsvAnalysis *heights; /* the analysis of the other triangle of the matrix, if the levels of its rows are the
-                                  heights of the rows here (a height: the longest chain of dependents); else NULL. The
-                                  caller destroys it */
+  const TrsvAnalysis *heights; /* of the other triangle of the matrix, not owned, if its levels are the heights here (of
+                                  a row: the length of its longest chain of dependents); else NULL */
 };
 
 /* Checks that a matrix is a valid triangle and finds its statistics and level sets, O(rows + nnz). On an error

@@ -18,7 +18,7 @@ struct TrsvArena {
   }
 };
 
-/* Makes one allocation, by TrsvDeviceAlloc for example, for all arrays that layout(arena) takes; *bytes: its size. */
+/* Makes one allocation, for example by TrsvDeviceAlloc, for all arrays of layout(arena). bytes, or NULL: its size. */
 template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*allocate)(size_t, void *), Layout layout,
                                                                   void **memory, size_t *bytes = NULL)
 {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Rises from 0 to top - 1 and falls to 0, in turn: consecutive t differ by one. */
+/* Alternately rises from 0 to top - 1 and falls to 0: consecutive t give values that differ by one. */
 TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
 {
   t %= 2 * top - 2;

@@ -27,7 +27,7 @@ static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetti
   for (const TrsvSetting *s = list; s->name; s++)
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
   (void)snprintf(value, VALUE_MAX, "%.*s%s", (int)(n < VALUE_MAX ? n : VALUE_MAX - 4), word + name + (length > name),
-                 n < VALUE_MAX ? "" : "..."); /* no valid value ends like this */
+                 n < VALUE_MAX ? "" : "..."); /* makes a long value invalid */
   return 1;
 }
 

@@ -27,7 +27,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 /* TrsvPlanCreatePlaced for an algorithm that was chosen, not named. If it is unsupported here, the thread-level
    algorithm replaces it, which runs on every device in little memory; *instead is then the error, else TRSV_SUCCESS.
-   If memory is full, only if `alone`: with two plans at the same time the choice would depend on timing. */
+   If memory is full, it does so only if `alone`: with two plans at a time the choice would depend on timing. */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);

@@ -134,7 +134,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
       r.at += r.held * r.step;
       r.left -= r.held;
       r.held = 0;
-      if (!ready) { /* it gave up */
+      if (!ready) { /* the wait exceeded its limit */
         r.sum  = trsv_nan<T>();
         r.left = 0;
         ready  = true;

@@ -26,8 +26,7 @@
      is multiplied once, when values are set, and a solve changes only b; lanes of 8 warps share the columns of a row
      instead of one thread; in one launch instead of one for each step, components are their own flags, so that a row
      waits only for the components it needs; steps of doubling within 32 rows are one multiplication by the inverse of
-     the 32 x 32 block. With settings.launches each step is a launch in one graph, a thread for each row, as published.
-     */
+     the 32 x 32 block. With settings.launches steps are launches in one graph, a thread for each row, as published. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/setup.cuh"

@@ -158,8 +158,7 @@ static int LeastRing(const TrsvChunkSettings *s, size_t size) { return CHUNK_LEA
 /* Writes the plan with the longest lifetime of imports with which their cells fit; if none fits, tries again with the
    smallest ring. Cells are reused if the lifetime is limited; neighbors do not push into such cells, so there are no
    clusters. With a lifetime of 0 two stages need a cell for each dependency of their records, and cells for a batch.
-   These always fit into CHUNK_SHARED bytes, except for records of 13 in double precision. *fits: the plan is written.
-   */
+   These always fit into CHUNK_SHARED bytes, except with records of 13 in double precision. *fits: there is a plan. */
 static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};

@@ -241,7 +241,7 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
 }
 
 /* The level sets of the product are those of T's blocks (TrsvDeviceBlockLevels). In both, a row depends on all rows
-   outside of its block on which it, or a row of its block that it depends on, depends in T. */
+   outside of its block on which, in T, the rows of its reach depend. */
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
 {
   const InverseTotals *totals = &s->totals[size];

@@ -135,7 +135,7 @@
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
-  /* A plan in a first set-up, by hand from times of analysis and plan alone. In the first set-ups of */ \
+  /* A plan in a first set-up, by hand from separate times of analysis and plan. In the first set-ups of */ \
   /* bench/fit_order.py a schedule takes 0.6 of the prediction; with plan_chain 2.2e-6, which fits them, and growth */ \
   /* and power fitted again, the choice is the same to 0.5%. */ \
   C(plan_launches,          0.17e-3,  "s",         hand) \

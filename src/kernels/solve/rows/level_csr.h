@@ -2,7 +2,7 @@
    level_csr.h: the layout of the thread-level and the warp-level kernel: the rows of a triangle in the order of their
    level sets, as compressed sparse rows. All indices are positions in that order. In this layout lower and upper
    triangles, transposed or not, are alike: a row depends on smaller positions. Of its dependencies the one that is
-   ready last comes last.
+   ready last is the last.
 
    A row with more than `longest` dependencies is split: partial sums of its entries become additional rows, earlier in
    the order, and the row depends on them with a factor of -1. So a thread, or warp, has little to do after its last
