@@ -14,9 +14,9 @@
    Memory order: a word is its own flag, 0 until it is ready. It is in device memory, and for rows of the same block
    also in shared memory, which is faster for chains of neighbors. Nothing else crosses threads.
    Why it ends: a row waits only for earlier rows. Those of smaller tickets are done, or their blocks have started.
-   Between two tickets the warps of a block meet at no barrier. The threads of a warp do each turn of the loop together;
-   a turn polls every word that a thread waits for, and does not block. By induction on the row every wait ends; the
-   spin limit bounds it. Same bits: meet() and join() of a pass do not depend on the order of dependencies.
+   While a block works on a ticket, its warps meet at no barrier. The threads of a warp do each turn of the loop
+   together; a turn polls every word that a thread waits for, and does not block. By induction on the row every wait
+   ends; the spin limit bounds it. Same bits: meet() and join() do not depend on the order of dependencies.
 */
 #ifndef TRSV_DATAFLOW_CUH
 #define TRSV_DATAFLOW_CUH
