@@ -5,7 +5,7 @@ static char help[] = "Solves Poisson's or a convection-diffusion equation in 2D 
   -convection <c>  : -Laplace(u) + c (1, ..., 1) grad(u), upwind; default 0: Poisson's equation, an SPD matrix\n\n";
 
 /*
-   A plain PETSc program: the matrix, KSP and PC types all come from the options database.
+   A plain PETSc program: the options database sets the matrix, KSP and PC types.
 
      mpiexec -n 2 ./ex1 -dim 3 -n 64 -ksp_monitor
      ./ex1 -n 1000 -mat_type aijcusparse
@@ -13,7 +13,7 @@ static char help[] = "Solves Poisson's or a convection-diffusion equation in 2D 
 #include <petscksp.h>
 #include <petsctime.h>
 
-/* The rows of this rank: 2 dim + 1 points, multiplied by h^2 */
+/* Sets the rows of this rank: a stencil of 2 dim + 1 points, multiplied by h^2. */
 static PetscErrorCode Assemble(Mat A, PetscInt dim, PetscInt n, PetscInt m, PetscReal convection)
 {
   const PetscInt  size[3] = {n, m, dim == 3 ? m : 1};

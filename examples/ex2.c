@@ -6,16 +6,16 @@ static char help[] = "Solves a linear system with a matrix from a file, Matrix M
   -spd <bool>          : whether the matrix is known to be symmetric positive definite\n\n";
 
 /*
-   The program repairs the matrix only if an option asks for it, and prints every change. A matrix is known to be
-   symmetric positive definite if -spd says so, or if the file is real, symmetric and diagonally dominant. The solver is
-   CG for such a matrix, and for every real symmetric or Hermitian file with a positive diagonal: CG fails with a clear
+   The program changes the matrix only if an option requests it, and prints every change. A matrix is known to be
+   symmetric positive definite with -spd, or if the file is real, symmetric and diagonally dominant. The solver is CG
+   for such a matrix, and for every real symmetric or Hermitian file with a positive diagonal: CG fails with a clear
    reason if that matrix is indefinite. Otherwise the solver is GMRES.
 */
 #include <petscksp.h>
 #include <petsctime.h>
 #include "mtx.h"
 
-/* Reads a Matrix Market file and prints what it holds and what was done to it */
+/* Reads a Matrix Market file, and prints its properties and all changes to it. */
 static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool *spd)
 {
   static const char *const values[] = {"file", "dominant", "values", "", NULL};

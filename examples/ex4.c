@@ -2,8 +2,8 @@ static char help[] = "Solves the Bratu problem -Laplace(u) = lambda exp(u) on th
   -lambda <l> : 0 <= l < 6.8 (default 6)\n\n";
 
 /*
-   A step of Newton's method changes the values of the Jacobian, not its pattern. So from the second step on, the set-up
-   of the preconditioner has only its numeric part.
+   A step of Newton's method changes the values of the Jacobian, not its pattern. So from the second step on the set-up
+   of the preconditioner has only a numeric phase.
 
      ./ex4 -da_grid_x 1000 -da_grid_y 1000 -dm_mat_type aijcusparse -dm_vec_type cuda -pc_type sptrsvgpu -log_view
 */

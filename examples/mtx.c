@@ -1,9 +1,9 @@
 /*
    mtx.c: see mtx.h.
 
-   A file is read once, line by line, into triples (row, column, value) of this rank's rows, symmetric ones expanded; a
-   counting sort brings them into rows, whose entries are sorted, summed where they share a place, and handed to the
-   matrix: O(rows + entries) memory.
+   A file is read once, line by line, into triples (row, column, value) of this rank's rows, with the other triangle if
+   it is symmetric. A counting sort puts them into rows. The entries of a row are sorted, those of one place are summed,
+   and the matrix gets them: O(rows + entries) memory.
 */
 #include "mtx.h"
 #include <petscbt.h>
@@ -19,9 +19,9 @@ typedef struct {
   PetscScalar *value;
   PetscInt    *sorted_col;
   PetscScalar *sorted_value;
-  PetscCount  *start;   /* where each row starts, once sorted */
-  PetscInt    *offsets; /* and once entries of the same place are summed */
-  PetscInt    *counts;  /* of each row in the diagonal block, then of each row outside */
+  PetscCount  *start;   /* where each row starts after the sort */
+  PetscInt    *offsets; /* the same after entries of one place are summed */
+  PetscInt    *counts;  /* entries of each row in the diagonal block, then of each row outside of it */
 } Triples;
 
 static PetscErrorCode TriplesFree(Triples *t)
@@ -97,7 +97,7 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A value in [-1, 1) that depends on the place alone (the mixing of splitmix64) */
+/* A value in [-1, 1) that depends only on the place (by the mixing of splitmix64) */
 static double PlaceValue(PetscInt i, PetscInt j)
 {
   uint64_t z = (uint64_t)i * 0x9e3779b97f4a7c15u + (uint64_t)j + 1;
@@ -108,7 +108,7 @@ static double PlaceValue(PetscInt i, PetscInt j)
   return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-/* Sorts the triples by row and column; row i's are start[i] to start[i + 1]. Drops their row. */
+/* Sorts the triples by row and column: row i has start[i] to start[i + 1] - 1. Frees their row indices. */
 static PetscErrorCode TriplesToRows(Triples *t)
 {
   const PetscInt m = t->last - t->first;
@@ -139,7 +139,7 @@ static PetscErrorCode TriplesToRows(Triples *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts the rows without an entry on the diagonal, and gives them one, a zero, if asked to */
+/* Counts the rows without an entry on the diagonal; with `complete`, adds a zero there. */
 static PetscErrorCode TriplesDiagonal(Triples *t, PetscBool complete, MtxReport *report)
 {
   const PetscInt last = PetscMin(t->last, report->cols);
@@ -174,7 +174,7 @@ static PetscErrorCode RowsSum(Triples *t, MtxReport *report)
     for (PetscCount k = t->start[i]; k < t->start[i + 1]; k++) {
       if (n > t->offsets[i] && t->col[n - 1] == t->col[k]) {
         t->value[n - 1] += t->value[k];
-        if (general || t->col[k] <= t->first + i) report->duplicates++; /* once, although it is expanded */
+        if (general || t->col[k] <= t->first + i) report->duplicates++; /* counts an expanded entry once */
       } else {
         t->col[n]     = t->col[k];
         t->value[n++] = t->value[k];
@@ -205,7 +205,7 @@ static void RowsGenerate(Triples *t, PetscBool symmetric)
   }
 }
 
-/* Whether the diagonal is positive, all rows are diagonally dominant, and one is strictly so; NaN says no */
+/* positive: all of the diagonal is; dominant: all rows are; strict: one row is strictly so. All are false with NaN. */
 static void RowsJudge(const Triples *t, PetscBool *positive, PetscBool *dominant, PetscBool *strict)
 {
   const PetscInt *offsets = t->offsets;
@@ -225,7 +225,7 @@ static void RowsJudge(const Triples *t, PetscBool *positive, PetscBool *dominant
   }
 }
 
-/* Hands the rows to the matrix */
+/* Sets the rows of the matrix. */
 static PetscErrorCode RowsToMat(Triples *t, Mat A)
 {
   const PetscInt m = t->last - t->first, *offsets = t->offsets;
@@ -252,7 +252,7 @@ static PetscErrorCode RowsToMat(Triples *t, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* - - - what mtx.h offers: whatever fails in between, files are closed and memory is freed - - - */
+/* - - - the functions of mtx.h: they close files and free memory even after an error - - - */
 
 static PetscErrorCode ReadMagic(Reader *r, const char file[], PetscBool *is)
 {
@@ -292,7 +292,7 @@ static PetscErrorCode ReadFile(Reader *r, const char file[], Mat A, MtxReport *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the report counts, of all ranks */
+/* Adds up the counts of the report over all ranks. */
 static PetscErrorCode ReportReduce(MPI_Comm comm, PetscBool strict, MtxReport *report)
 {
   PetscFunctionBegin;

@@ -1,6 +1,6 @@
 /*
-   mtx_lines.h: a file as lines, whether it is plain, gzip'ed or xz'ed, the numbers in a line, the header and the sizes.
-   For mtx.c alone.
+   mtx_lines.h: reads the lines of a plain, gzip'ed or xz'ed file, the numbers in a line, the header and the sizes. Only
+   mtx.c includes it.
 */
 #pragma once
 
@@ -27,11 +27,11 @@ typedef struct {
   FILE        *file;
   Packing      packing;
   z_stream     gzip;
-  PetscBool    between; /* two members of a gzip'ed file, or behind the last one */
+  PetscBool    between; /* between two members of a gzip'ed file, or after the last one */
   lzma_stream  xz;
   char        *text, *packed;
-  size_t       at, end; /* what of text is still to be read */
-  PetscCount   line;    /* number of the line read last */
+  size_t       at, end; /* the part of text that is not read yet */
+  PetscCount   line;    /* the number of the last line that was read */
 } Reader;
 
 static PetscErrorCode ReaderOpen(const char name[], Reader *r)
@@ -59,7 +59,7 @@ static PetscErrorCode ReaderOpen(const char name[], Reader *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Also of a reader that could not be opened, or only in part */
+/* Closes a reader, also one whose opening has failed. */
 static PetscErrorCode ReaderClose(Reader *r)
 {
   PetscFunctionBegin;
@@ -77,7 +77,7 @@ static PetscErrorCode ReaderClose(Reader *r)
 #define EARLY   "the compressed file ends early"
 #define CORRUPT "the compressed file is corrupt"
 
-/* Bytes of the file, as they are; *n = 0 at its end */
+/* Reads bytes of the file without decompression; *n = 0 at its end. */
 static PetscErrorCode ReaderBytes(Reader *r, char *bytes, size_t *n)
 {
   PetscFunctionBegin;
@@ -107,7 +107,7 @@ static PetscErrorCode ReaderInflate(Reader *r)
     }
     if (r->between) CheckFile(inflateReset(z) == Z_OK, r, CORRUPT);
     ret = inflate(z, Z_NO_FLUSH);
-    CheckFile(ret == Z_OK || ret == Z_STREAM_END, r, CORRUPT); /* what follows a member has to be another one */
+    CheckFile(ret == Z_OK || ret == Z_STREAM_END, r, CORRUPT); /* after a member only another one may follow */
     r->between = ret == Z_STREAM_END ? PETSC_TRUE : PETSC_FALSE;
   }
   r->end = BUFFER - z->avail_out;
@@ -164,7 +164,7 @@ static const char *FormatMessage(const char *format, ...)
   return message;
 }
 
-/* Reads a line without its end; *length = -1 at the end of the file. A comment is cut where it is too long. */
+/* Reads a line without its end; *length = -1 at the end of the file. A comment that is too long is cut. */
 static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
 {
   int       n = 0;
@@ -202,7 +202,7 @@ static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
 
 /* - - - what is in a line - - - */
 
-/* Takes one whole number >= 0 from *s; false where there is none, or one above PETSC_INT_MAX */
+/* Reads an integer >= 0 from *s; returns false if there is none, or if it exceeds PETSC_INT_MAX. */
 static inline PetscBool TakeIndex(char **s, PetscInt *value)
 {
   char    *p = *s;
@@ -222,7 +222,7 @@ static inline PetscBool TakeIndex(char **s, PetscInt *value)
   return PETSC_TRUE;
 }
 
-/* Takes a number as the format has it: strtod() also takes 0x10 and nan(1), and makes Inf of 1e999 */
+/* Reads a number of the format: strtod() alone also accepts 0x10 and nan(1), and returns Inf for 1e999. */
 static inline PetscBool TakeReal(char **s, double *value)
 {
   char *p;
@@ -251,7 +251,7 @@ static inline PetscBool AtEnd(const char *s)
   return *s ? PETSC_FALSE : PETSC_TRUE;
 }
 
-/* The words of a line; *n: how many there are, six where there are more than five */
+/* The words of a line; *n: their number, six if there are more than five. */
 static void TakeWords(char *line, const char *words[6], int *n)
 {
   char *rest = line, *word;
@@ -298,7 +298,7 @@ static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The line of sizes, after comments. Each row takes memory, so that a short file must not promise many. */
+/* The line of sizes, after comments. Each row takes memory, so a short file with very many rows is an error. */
 static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
 {
   const PetscInt few = 1000000, each = 1000;

@@ -1,8 +1,8 @@
 /*
    sptrsvgpu: a PETSc plugin with ILU(0) and IC(0), applied by sparse triangular solves on a GPU.
 
-   A program that loads the library with -dll_append and sets options needs nothing of this. A program that links it
-   calls SpTRSVGPURegister() after PetscInitialize().
+   A program that loads the library with -dll_append and sets options does not need this header. A program that links
+   the library calls SpTRSVGPURegister() after PetscInitialize(). The functions have manual pages.
 */
 #ifndef SPTRSVGPU_H
 #define SPTRSVGPU_H
@@ -18,7 +18,7 @@
 
 #define MATSOLVERSPTRSVGPU "sptrsvgpu" /* MatSolverType, for MatGetFactor() and -pc_factor_mat_solver_type */
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
-#define PCCAPELLINI        "capellini" /* PCType: the same with thread-level solves, as CapelliniSpTRSV */
+#define PCCAPELLINI        "capellini" /* PCType: the same with thread-level solves, as in CapelliniSpTRSV */
 
 #define KSPCGDEVICE   "cgdevice"   /* KSPType: KSPCG with scalars on the GPU */
 #define KSPBCGSDEVICE "bcgsdevice" /* KSPType: KSPBCGS with scalars on the GPU */
@@ -31,10 +31,10 @@ typedef enum {
   SPTRSVGPU_UPPER
 } SpTRSVGPUTriangle;
 
-/* How an algorithm that is auto is chosen. */
+/* How the algorithm of a triangle is chosen if it is "auto". */
 typedef enum {
   SPTRSVGPU_SELECT_MODEL,       /* the shortest time predicted from statistics of the factor */
-  SPTRSVGPU_SELECT_GRANULARITY, /* by the parallel granularity of the factor, as CapelliniSpTRSV (ICPP 2020) */
+  SPTRSVGPU_SELECT_GRANULARITY, /* by the parallel granularity of the factor, as in CapelliniSpTRSV (ICPP 2020) */
   SPTRSVGPU_SELECT_TUNE         /* the shortest time measured */
 } SpTRSVGPUSelection;
 PETSC_EXTERN const char *const SpTRSVGPUSelections[];

@@ -58,7 +58,7 @@ typedef struct {
   TrsvOrderRequest     order;        /* for TRSV_DEVICE */
   const int           *row, *column; /* [rows] on the host; if they differ, the host factors */
   const TrsvAlgorithm *algorithm[2]; /* of L and of U; NULL: chosen by selection */
-  int                  thread_level; /* on a device: use a thread-level algorithm where none is named */
+  int                  thread_level; /* 1: on a device, a triangle with no named algorithm gets a thread-level one */
   TrsvSelection        selection;
   double               timeout; /* seconds that a wait on the device may take; 0: no limit */
 } TrsvIluRequest;
@@ -77,7 +77,7 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *, int rows, const TrsvCSR *A, Trsv
    TRSV_ERR_UNSUPPORTED: a named algorithm cannot run in that memory. */
 TrsvError TrsvIluPrepare(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, TrsvStream);
 
-/* Are there plans with values for such solves? */
+/* Returns 1 if there are plans with values for these solves, else 0. */
 int TrsvIluIsReady(const TrsvIlu *, TrsvMemory, int transposed);
 
 /* Factors A, given its values on the device in the pattern of TrsvIluCreate, and fills all plans. Downloads the
@@ -109,8 +109,8 @@ typedef enum {
    nothing. TRSV_ERR_ARGUMENT: TrsvIluIsReady is false, or y is not stored because one launch does both halves. */
 TrsvError TrsvIluSolve(TrsvIlu *, TrsvMemory, int transposed, TrsvPart, const void *b, void *x, TrsvStream);
 
-int    TrsvIluIsOneLaunch(const TrsvIlu *, TrsvMemory, int transposed);     /* does one launch do both halves? */
-double TrsvIluFlops(const TrsvIlu *, TrsvMemory, int transposed, TrsvPart); /* of one solve */
+int    TrsvIluIsOneLaunch(const TrsvIlu *, TrsvMemory, int transposed);     /* 1: one launch does both halves */
+double TrsvIluFlops(const TrsvIlu *, TrsvMemory, int transposed, TrsvPart); /* operations of one solve */
 
 /* Downloads the factor of TrsvIluSetValues; the caller owns it. Waits for the stream. TRSV_ERR_ARGUMENT: there are no
    values on the device. */
@@ -126,7 +126,7 @@ typedef struct {
   const TrsvAlgorithm *algorithm;
   const char          *reason;                  /* for this algorithm */
   char                 settings[TRSV_SETTINGS]; /* of its plan; "" if it has none */
-  double               seconds;                 /* of the host's clock for analysis, plan and tuning */
+  double               seconds;                 /* wall-clock time of analysis, plan and tuning */
   size_t               bytes;                   /* of its plan */
   const TrsvTrial     *trials;
   int                  trial_count, chosen;
@@ -135,18 +135,18 @@ typedef struct {
 typedef struct {
   const char          *host_reason;  /* why the host has to factor a matrix on the device; else "" */
   const char          *order_reason; /* why TRSV_ORDER_AUTO chose this order; else "" */
-  int                  on_device;    /* is A factored on the device? If so: */
+  int                  on_device;    /* 1: A is factored on the device; the next four members are then set */
   int                  lower, upper; /* entries of L and U */
   int                  lanes;        /* threads for a row */
   size_t               factor_bytes; /* of the device */
-  int                  multicolor;   /* is that the order? */
-  int                  planned;      /* are there plans for solves with A in the memory of A? If so: */
+  int                  multicolor;   /* 1: the order is multicolor */
+  int                  planned;      /* 1: plans for solves with A in its memory exist; the next three are then set */
   TrsvSolveInfo        L, U;
   int                  one_launch;
   const TrsvAlgorithm *algorithms[2][2][2]; /* [memory][transposed][half] of all plans; NULL: no plan */
   size_t               plan_bytes;          /* of all plans */
-  int                  transposed;          /* are there plans for the transpose in the memory of A? */
-  int                  also_on_host;        /* is there a plan on the host for a matrix on the device? */
+  int                  transposed;          /* 1: there are plans for the transpose in the memory of A */
+  int                  also_on_host;        /* 1: a matrix on the device also has a plan on the host */
   size_t               setup_bytes; /* the peak of device memory during the first set-up, less what others used; 0:
                                        unknown */
 } TrsvIluInfo;
@@ -154,8 +154,8 @@ typedef struct {
 void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
-/* Are the values of A, on the device, far from symmetric, and so unsuitable for the multicolor order? A may be wide.
-   why says so, or becomes ""; it is "" for values with NaN, too. Works in the default stream and waits for it. */
+/* Checks that the values of A, on the device, are symmetric enough for the multicolor order. A may be wide. If they are
+   not, why gets the reason; else, and for values with NaN, "". Works in the default stream and waits for it. */
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing

@@ -1,6 +1,6 @@
 /*
-   The functions of the device in a build without CUDA: they fail. The table of algorithms then has none that calls
-   them.
+   The device functions of a build without CUDA: each returns TRSV_ERR_UNSUPPORTED. No algorithm in the table of that
+   build calls them.
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"

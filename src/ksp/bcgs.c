@@ -20,7 +20,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   ksp->its = k;
   if (it.state == TRSV_EXACT) {
     ksp->reason = KSP_CONVERGED_RTOL;
-    PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm)); /* of the iteration before, as KSPBCGS does */
+    PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm)); /* the norm of the iteration before, as in KSPBCGS */
     ksp->rnorm = 0;
     PetscCall(KSPMonitor(ksp, k, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,7 +109,7 @@ static PetscErrorCode Update(const KSPOnDevice *d, PetscInt k, Vec P, Vec S, Vec
 static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
 {
   const Vec X = ksp->vec_sol, B = ksp->vec_rhs, R = ksp->work[0], R0 = ksp->work[1], V = ksp->work[2], T = ksp->work[3],
-            S = ksp->work[4], P = ksp->work[5], last_product = R; /* R is free between Half() and Update() */
+            S = ksp->work[4], P = ksp->work[5], last_product = R; /* R is unused between Half() and Update() */
   PetscInt  launched = 0;
 
   PetscFunctionBegin;
@@ -160,8 +160,8 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
    Notes:
    Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a
-   preconditioner on either side. `KSPCGDEVICE` says when the host launches an iteration early, and when PETSc's own
-   type solves; this type also leaves a preconditioner on the right with an initial guess to `KSPBCGS`.
+   preconditioner on either side. `KSPCGDEVICE` describes when the host launches an iteration early, and when PETSc's
+   own type solves; `KSPBCGS` also solves with a preconditioner on the right and an initial guess.
 
 .seealso: `KSPBCGS`, `KSPCGDEVICE`
 M*/

@@ -159,12 +159,12 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
    Iterates, norms, residual history, breakdowns and options are those of `KSPCG` up to rounding. It takes any
    preconditioner, and all norms: `-ksp_norm_type preconditioned`, `unpreconditioned`, `natural` and `none`.
 
-   Where vectors have fewer than 500,000 rows, the test is `KSPConvergedDefault()` and there are no monitors, the host
-   launches an iteration before it has read the norm of the one before; the GPU stops by itself.
+   If vectors have fewer than 500,000 rows, the test is `KSPConvergedDefault()`, and there are no monitors, the host
+   launches an iteration before it reads the norm of the previous one, and the GPU checks itself whether to stop.
 
-   `KSPCG` solves where scalars are not real double, where vectors are not of type seqcuda (on several ranks, or on the
-   host), with a trust region or an objective target, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` and
-   `KSPSetCheckNormIteration()`; the view says so.
+   `KSPCG` solves, and the view reports the reason, if scalars are not real double, vectors are not of type seqcuda (on
+   several ranks, or on the host), there is a trust region or an objective target, or with
+   `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` or `KSPSetCheckNormIteration()`.
 
 .seealso: `KSPCG`, `KSPBCGSDEVICE`, `KSPSetNormType()`
 M*/

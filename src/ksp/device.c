@@ -1,12 +1,12 @@
 /*
-   KSP types whose scalars stay on the GPU: what they have in common.
+   The common functions of the KSP types whose scalars stay on the GPU.
 */
 #include "impl.h"
 
 static const char context_name[] = "SpTRSVGPU_KSPOnDevice";
 
-/* From so many rows on the GPU takes longer for an iteration than the host for launching one: nothing is gained then by
-   launching before the last norm is known. */
+/* With more rows an iteration takes the GPU longer than its launches take the host. Launching before the last norm is
+   known then saves no time. */
 enum {
   MANY_ROWS = 500000
 };
@@ -71,7 +71,7 @@ PetscErrorCode KSPOnDeviceCreate(KSP ksp, KSPType petsc, PetscErrorCode (*solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why PETSc's type has to solve, or NULL. */
+/* The reason why PETSc's type has to solve, or NULL. */
 static PetscErrorCode GetReason(KSP ksp, const char **reason)
 {
   const Vec   vectors[] = {ksp->vec_sol, ksp->vec_rhs, ksp->work[0]};
@@ -121,7 +121,7 @@ PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
   if (!d->scalars) PetscCallTrsv(TrsvKrylovCreate(&d->scalars));
   PetscCallTrsv(TrsvKrylovStart(d->scalars, (int)rows, norms[ksp->normtype], stream));
-  /* a test that the device does not know, or a monitor, sees x of its iteration: later ones must wait for it */
+  /* another test, or a monitor, may read x of its iteration: no later iteration may be launched before */
   d->lag      = known && rows < MANY_ROWS;
   d->stopping = (TrsvStopping){0};
   ksp->its    = 0;

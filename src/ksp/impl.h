@@ -1,5 +1,6 @@
 /*
-   What the KSP types of this library share: PETSc's own type, of which the solve alone is replaced where it can be.
+   Common parts of the KSP types of this library. Each is PETSc's own type with another solve, for the cases that this
+   solve supports.
 */
 #pragma once
 
@@ -8,16 +9,16 @@
 #include <krylov/krylov.h>
 #include "../petsc/common.h"
 
-/* Are there kernels for PetscScalar? */
+/* 1: there are kernels for PetscScalar. */
 #define KSP_ON_DEVICE (PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX))
 
 typedef struct {
   struct _KSPOps petsc;   /* the operations of PETSc's type */
-  const char    *reason;  /* why the last solve was left to it; NULL: it was not, or there was none */
-  TrsvKrylov    *scalars; /* NULL before the first solve here */
+  const char    *reason;  /* why PETSc's type did the last solve; NULL: it did not, or there was no solve */
+  TrsvKrylov    *scalars; /* NULL before the first solve on the device */
   TrsvStopping   stopping;
-  PetscInt       lag;     /* iterations that the host is behind: 0 or 1 */
-  PetscBool      trust_region; /* CG: has a radius or a target been set? */
+  PetscInt       lag;     /* 1: the host launches an iteration before it reads the norm of the one before; or 0 */
+  PetscBool      trust_region; /* CG: a radius or a target has been set */
   PetscErrorCode (*set_radius)(KSP, PetscReal), (*set_target)(KSP, PetscReal);
 } KSPOnDevice;
 
@@ -27,9 +28,9 @@ PETSC_INTERN PetscErrorCode KSPCreate_BCGSDevice(KSP);
 PETSC_INTERN PetscErrorCode KSPOnDeviceCreate(KSP, KSPType petsc, PetscErrorCode (*solve)(KSP));
 PETSC_INTERN PetscErrorCode KSPOnDeviceGet(KSP, KSPOnDevice **);
 
-/* Solves by PETSc's type where *here is false, and notes why. */
+/* Checks whether this type can solve. If not, PETSc's type solves, *here is false, and d->reason gets the reason. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTry(KSP, KSPOnDevice *, const char *reason, PetscBool *here);
 PETSC_INTERN PetscErrorCode KSPOnDeviceStart(KSP, KSPOnDevice *);
 
-/* Takes the norm of iteration k: history, monitors, test. Sets what the device compares later norms with. */
+/* Processes the norm of iteration k: history, monitors, convergence test. For k = 0 sets the device's stopping rule. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTest(KSP, KSPOnDevice *, PetscInt k, PetscReal norm);

@@ -1,6 +1,6 @@
 /*
-   Level sets, statistics and transposes of a triangle on the host. analysis.cu does the same on a device, with the same
-   results; checks and formulas that both need are here.
+   Level sets, statistics and transposes of a triangle on the host. analysis.cu computes the same results on a device,
+   and uses the checks and formulas of this file.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int
   return TRSV_SUCCESS;
 }
 
-/* Checks that columns rise and are in the triangle, and where the diagonal is. A solve with an invalid triangle would
-   hang or read outside of arrays. */
+/* Checks that columns rise, are in the triangle, and that the diagonal is stored in its place. A solve with an invalid
+   triangle would hang or read outside of arrays. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
   const int stored = A->offsets[A->rows];
@@ -91,9 +91,9 @@ static double FindHubFraction(const TrsvMatrix *A)
   return TrsvHubFraction(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
 }
 
-/* level[i] = 1 + the largest level of the rows that row i depends on. The same pass over the entries checks the
-   triangle and finds all statistics that do not need level sets. If a check fails, CheckStructure() reports the first
-   invalid row. */
+/* level[i] = 1 + the largest level of the rows that row i depends on; 0 without any. The same pass over the entries
+   checks the triangle and finds all statistics that do not need level sets. If a check fails, CheckStructure() reports
+   the first invalid row. */
 static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 {
   const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows,
@@ -136,13 +136,12 @@ static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s
   return TRSV_SUCCESS;
 }
 
-/* The rows by level set, rising in each, and the statistics of level sets. order [rows], levels [number of levels + 2].
- */
+/* Sorts the rows by level set, rising in each, and finds statistics of level sets. levels [number of levels + 2]. */
 static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
 {
   unsigned long long span = 0;
 
-  /* counting sort: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
+  /* a counting sort: levels[l + 1] rises from the start of set l to its end, which is the start of set l + 1 */
   memset(levels, 0, sizeof(int) * ((size_t)s->levels + 2));
   for (int i = 0; i < rows; i++) levels[level[i] + 2]++;
   for (int l = 1; l <= s->levels; l++) levels[l + 1] += levels[l];
@@ -258,7 +257,7 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* A counting sort as in SortByLevel: offsets [rows + 2]; offsets[j + 1] runs through row j while that is filled. */
+/* A counting sort as in SortByLevel: offsets [rows + 2]; offsets[j + 1] rises from the start of row j to its end. */
 static TrsvError TransposeOnHost(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));

@@ -1,10 +1,11 @@
 /*
-   Level sets, statistics and transposes of a triangle on the device. The host downloads some words, and an invalid row.
+   Level sets, statistics and transposes of a triangle on the device. The host downloads a few words, and an invalid row
+   if there is one.
 
-   Mapping: a block has BLOCK rows; its threads share all their entries, so that a long row is no thread's own. Rows by
-   level set: levels.cu. The transpose is a stable sort of the entries by column. Memory order: shared memory at
-   barriers of a block, atomics on words that the host reads. Why it ends: no thread waits, except in levels.cu. Same
-   bits: sums and extremes of whole numbers, stable sorts.
+   Mapping: a block has BLOCK rows, and its threads share all their entries, so a long row does not delay one thread.
+   levels.cu sorts rows by level set. The transpose is a stable sort of the entries by column. Memory order: barriers
+   of a block order shared memory; the host reads results of atomics after the launch. Why it ends: no thread waits,
+   except in levels.cu. Same bits: sums and extremes of integers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -23,15 +24,15 @@ typedef unsigned long long Sum;
 typedef struct {
   Sum        squares, distance, profile; /* see TrsvFillStatistics */
   Sum        chained;                    /* rows that depend on the row solved just before */
-  unsigned   wrong;                      /* rows from the first invalid one to the last; 0: all are valid */
+  unsigned   wrong;                      /* rows - (the first invalid row); 0: all are valid */
   unsigned   row_max, bandwidth;
   int        start, entries; /* the first and the last offset */
   Sum        sums[2];        /* spans of level sets, each times its rows; TrsvHubEntries() of all bins */
   TrsvSearch search;
 } CheckResult;
 
-/* Checks all rows. Prepares the search for level sets, too: clears word [2 rows], and numbers the rows in the next
-   word [rows]. */
+/* Checks all rows. Unless word [3 rows] is NULL, also prepares the search for level sets: sets two thirds of it to 0,
+   and the last third to the numbers of the rows. */
 static __global__ void analysis_check(const TriangleView A, unsigned *word, CheckResult *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
@@ -69,7 +70,7 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
     }
   }
   __syncthreads();
-  /* rows behind falling offsets are not read, and nothing behind the last offset */
+  /* reads no row after falling offsets, and no entry after the last offset */
   const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
   entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
@@ -141,8 +142,7 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   if (t == 0) *found = *all;
 }
 
-/* The span of each level set, by a thread; the first block also samples entries for hub_fraction. The matrix is valid.
-   */
+/* A thread for the span of each level set; the first block also finds hub_fraction. The matrix is valid. */
 static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order,
                                      Sum *sums)
 {
@@ -168,8 +168,8 @@ static __global__ void analysis_entries(const TriangleView A, int *row, int *num
   });
 }
 
-/* A thread for each entry of the transpose, and for each of its offsets: the first entry whose column is not smaller.
-   */
+/* A thread for each entry of the transpose, and for each of its offsets: the first entry whose column in A is not
+   smaller than the row. */
 static __global__ void analysis_transpose(int rows, int entries, const unsigned *sorted, const int *source,
                                           const int *row, int *offsets, int *columns)
 {

@@ -1,9 +1,9 @@
 /*
    analysis.h: triangles, their statistics, level sets and transposes.
 
-   A triangle is on the host or on a device, and so are all arrays made from it. On a device functions work in the
-   default stream, and wait for it where they return numbers of the host. Objects belong to one thread at a time. All
-   may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE.
+   A triangle is on the host or on a device; arrays made from it are in the same memory. On a device the functions work
+   in the default stream, and wait for it if they return numbers to the host. One thread at a time may use an object.
+   All may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE.
 */
 #ifndef TRSV_ANALYSIS_H
 #define TRSV_ANALYSIS_H
@@ -34,12 +34,12 @@ typedef struct {
   TrsvTriangle  triangle;
   TrsvDiagonal  diagonal;
   TrsvPrecision precision; /* of the values, of b and of x */
-  TrsvMemory    memory;    /* where offsets and columns live */
+  TrsvMemory    memory;    /* of offsets and columns */
 
-  const TrsvAnalysis *analysis; /* of this triangle, if it was analyzed: it is then not analyzed again; else NULL */
+  const TrsvAnalysis *analysis; /* the caller's analysis of this triangle, used instead of a new one; or NULL */
 } TrsvMatrix;
 
-/* Statistics, and the rows by level set: each row follows all rows that it depends on. */
+/* Statistics, and the rows by level set: each row comes after all rows that it depends on. */
 struct TrsvAnalysis {
   TrsvStatistics statistics;
   TrsvMemory     memory; /* of order and levels: that of the matrix */
@@ -47,8 +47,8 @@ struct TrsvAnalysis {
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds; /* that the analysis took */
 
-  const TrsvAnalysis *heights; /* of the other triangle of the matrix, if its levels are the heights here (lengths of
-                                  chains of dependents); else NULL */
+  const TrsvAnalysis *heights; /* of the other triangle of the matrix, not owned, if its levels are the heights here (of
+                                  a row: the length of its longest chain of dependents); else NULL */
 };
 
 /* Checks that a matrix is a valid triangle and finds its statistics and level sets, O(rows + nnz). On an error
@@ -56,8 +56,8 @@ struct TrsvAnalysis {
    negative. TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvAnalyze(const TrsvMatrix *, TrsvAnalysis **analysis);
 
-/* Analyzes both triangles of a matrix, at the same time on a device, and sets heights where it can. On an error both
-   are NULL. */
+/* Analyzes both triangles of a matrix, on a device at the same time, and calls TrsvHeightsFromTranspose. On an error
+   both are NULL. */
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
@@ -65,7 +65,7 @@ void      TrsvAnalysisDestroy(TrsvAnalysis **);
    columns and source; the caller frees it by TrsvFree(). Errors as TrsvAnalyze. */
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 
-/* The entries [begin, end) of row i off the diagonal, and where its diagonal is, or -1 if it is not stored. */
+/* The entries [begin, end) of row i off the diagonal, and the index of its diagonal, or -1 if that is not stored. */
 static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int *diagonal)
 {
   *begin = A->offsets[i], *end = A->offsets[i + 1], *diagonal = -1;
@@ -81,14 +81,13 @@ static inline int TrsvStored(const TrsvMatrix *A, const TrsvAnalysis *a)
   return (int)(a->statistics.nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? A->rows : 0));
 }
 
-/* Do nearly all rows have their farthest dependency equally far away, as in grids in their natural order? */
+/* 1 if the farthest dependency of nearly all rows has the same distance, as in grids in the natural order. */
 static inline int TrsvRegular(const TrsvStatistics *s)
 {
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* TrsvAnalyze and TrsvTranspose on a device: analysis.cu. The analysis is zeroed; the caller frees its arrays after an
-   error. */
+/* analysis.cu: TrsvAnalyze, with a zeroed analysis whose arrays the caller frees even after an error; TrsvTranspose. */
 TrsvError TrsvDeviceAnalyze(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
@@ -96,28 +95,26 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, in
    triangle are the heights of the other. */
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
-/* heights.cu: the same without conditions; and the level of each row, or if turned of each row from the last on. */
+/* heights.cu: the same unconditionally; and level [rows]: the level of each row, in reverse order if turned. */
 TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
                                          TrsvAnalysis *upper);
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {
-  TRSV_FEW_LEVELS = 32 /* level sets: with no more, a schedule and planning L and U at the same time save nothing */
+  TRSV_FEW_LEVELS = 32 /* level sets up to which neither a schedule nor planning L and U at the same time saves time */
 };
 
-/* The analysis of a matrix: A->analysis, or a new one, which *made gets and the caller destroys. On an error both are
-   NULL. */
+/* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
-/* Checks of analysis.c that analysis.cu uses, too. columns: of row i, which is [begin, end) of the matrix. */
+/* Checks of analysis.c that analysis.cu also uses. columns: those of row i, the entries [begin, end) of the matrix. */
 TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);
 TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
-#define TRSV_SPAN_CUT(rows) ((rows) / 10) /* rows of a level set that level_span leaves out at either end */
+#define TRSV_SPAN_CUT(rows) ((rows) / 10) /* rows of a level set that level_span leaves out at each end */
 
-/* Fills in the means and what follows from them, given s->levels. off: entries off the diagonal; squares: sum of the
-   squared lengths of rows; distance: sum of |row - column|; profile: the same for the farthest dependency of each row.
-   */
+/* Sets the means, row_variation and granularity, given s->levels. off: entries off the diagonal; squares: the sum of
+   squared row lengths; distance: the sum of |row - column|; profile: that sum over the farthest dependencies. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares,
                         unsigned long long distance, unsigned long long profile);
 

@@ -3,20 +3,20 @@
    colors (multicolor_waves.cu).
 
    Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words instead of components. Added:
-   shared memory between rows of a block, and warps that help with their long rows.
+   shared memory between rows of a block, and all threads of a warp for a long row.
 
-   Mapping: a block takes one ticket after another; ticket t is rows t * DATAFLOW_BLOCK onwards, a thread for each. A
-   thread waits for four dependencies of its row at a time, in the order in which the pass lists them: for the next four
-   after all four are ready if the last listed are mostly ready last, else for each separately, so that a late one
-   delays no others. While more than DATAFLOW_LONG dependencies are left, the whole warp loads many at once. The device
-   holds all blocks at the same time, next to those of a second interleaved launch (interleave.cu), which could else
-   start only after this one.
+   Mapping: a block takes one ticket after another; ticket t is the DATAFLOW_BLOCK rows from row t * DATAFLOW_BLOCK, a
+   thread for each. A thread waits for DATAFLOW_AHEAD dependencies of its row at a time, in the order in which the pass
+   lists them. If the pass is sorted, it takes the next group after the whole group is ready; else it replaces each
+   dependency that is ready, so a late one delays no others. While a row has more than DATAFLOW_LONG dependencies left,
+   the whole warp loads many at once. The device holds all blocks at the same time, with those of a second interleaved
+   launch (interleave.cu), which otherwise could start only after this one.
    Memory order: a word is its own flag, 0 until it is ready. It is in device memory, and for rows of the same block
-   also in shared memory, where chains of neighbors go from thread to thread. Nothing else crosses threads.
+   also in shared memory, which is faster for chains of neighbors. Nothing else crosses threads.
    Why it ends: a row waits only for earlier rows. Those of smaller tickets are done, or their blocks have started.
-   Warps of a block share no barrier between two tickets. The threads of a warp take turns together; each turn polls
-   what every thread waits for, and no turn blocks. By induction on the row every wait ends; the spin limit bounds it.
-   Same bits: a pass's meet() and join() do not depend on the order of dependencies.
+   While a block works on a ticket, its warps meet at no barrier. The threads of a warp do each turn of the loop
+   together; a turn polls every word that a thread waits for, and does not block. By induction on the row every wait
+   ends; the spin limit bounds it. Same bits: meet() and join() do not depend on the order of dependencies.
 */
 #ifndef TRSV_DATAFLOW_CUH
 #define TRSV_DATAFLOW_CUH
@@ -28,21 +28,21 @@ enum {
   DATAFLOW_BLOCK  = 256,
   DATAFLOW_SHARED = sizeof(unsigned) * DATAFLOW_BLOCK, /* dynamic shared memory, bytes */
   DATAFLOW_AHEAD   = 4,
-  DATAFLOW_LONG   = 64, /* dependencies of a row that its thread handles alone */
-  DATAFLOW_TAIL   = 32, /* the last of more, which the thread handles alone: they are near */
+  DATAFLOW_LONG   = 64, /* dependencies that the thread of a row handles alone, at most */
+  DATAFLOW_TAIL   = 32, /* the last dependencies of a longer row, which its thread handles alone: they are near */
   DATAFLOW_LOOKS  = 8,  /* dependencies of a long row that each thread of the warp loads in a turn */
   DATAFLOW_SLEEP   = 32, DATAFLOW_SLEEP_MAX = 256, /* ns between two polls of a waiting warp, at first and at most */
   DATAFLOW_NONE   = INT_MIN
 };
 
-/* The words of earlier rows, as a block sees them. */
+/* Where a block finds the words of earlier rows. */
 struct DataflowWords {
   unsigned *word; /* [rows] */
   unsigned  near;  /* in shared memory: of the block's own rows */
   int       first; /* row of the block */
 };
 
-/* The word of row r, from shared memory if it is of this block. */
+/* The word of row r: from shared memory if the row is in this block. */
 template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(const Pass &pass, const DataflowWords &w,
                                                                                int r)
 {
@@ -51,23 +51,23 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
 }
 
 /*
-   Computes the words of a block's next rows; false if no rows are left. mine: the word of this thread's row, 0 if it
-   has none. A Pass has
+   Computes the words of a block's next rows; returns false if no rows are left. mine: the word of this thread's row, 0
+   if it has none. A Pass has
 
      int rows
-     int place(r)                  where the word of row r is
-     int count(r), begin(r), step  the dependencies of row r: how many, where the first is, and the step to the next
-     int dependency(k)             the dependency at k, never DATAFLOW_NONE
+     int place(r)                  the index of the word of row r
+     int count(r), begin(r), step  the dependencies of row r: their number, the index of the first, the step to the next
+     int dependency(k)             the dependency at index k, never DATAFLOW_NONE
      int row(dependency)           its row, before r
-     bool sorted                   are dependencies mostly ready in the order in which they are listed?
+     bool sorted                   true: dependencies mostly get ready in the order in which they are listed
      State known(r)                the state of row r before any dependency
      unsigned word(state, r, words)  the word of row r, not 0, after all dependencies
 
-   and a State, which takes dependencies in any order, and of which the lanes of a warp may have parts,
+   and a State, to which dependencies are added in any order, and which the lanes of a warp may compute in parts,
 
      void  meet(dependency, word)  adds a dependency
-     State empty(lane)             the first state of that lane's row; all lanes together
-     State beside(half)            the state of the lane whose number differs in this bit; all lanes together
+     State empty(lane)             the first state of that lane's row; all lanes call it together
+     State beside(half)            the state of the lane whose number differs in this bit; all lanes call it together
      void  join(state)             adds another part
 */
 template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words,
@@ -96,7 +96,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
   do {
     bool moved = false;
 
-    /* long rows: the warp handles one after another until one is not ready; the next turn begins behind that one */
+    /* long rows: the warp handles one after another until one is not ready; the next turn begins with the one after */
     for (unsigned long_rows = __ballot_sync(all, left > DATAFLOW_LONG); long_rows;) {
       const unsigned behind = long_rows & ~0u << begin;
       const int      l = __ffs((int)(behind ? behind : long_rows)) - 1, from = __shfl_sync(all, next, l),
@@ -201,8 +201,8 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
       spin  = TrsvSpinLimit(); /* the next wait begins */
       continue;
     }
-    /* Nothing has changed: each thread polls one word of another warp, less and less often, until one is ready. So a
-       warp that is far from ready leaves the multiprocessor to others. */
+    /* Nothing has changed: each thread polls one word of another warp, with growing delays, until one is ready. So a
+       warp that waits long leaves the multiprocessor to others. */
     const bool asks = __any_sync(all, left > DATAFLOW_LONG); /* the next turn polls for the long row */
     int        d    = -1;
     bool       more = true, there;
@@ -225,7 +225,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
   return true;
 }
 
-/* The number of blocks of each of several passes in one launch, of a kernel with `held` blocks on a multiprocessor. */
+/* The number of blocks of each of `passes` passes in one launch, if a multiprocessor holds `held` blocks. */
 static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned *blocks)
 {
   const unsigned all = TrsvBlocks(rows, DATAFLOW_BLOCK);
@@ -238,7 +238,7 @@ static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned 
   return TRSV_SUCCESS;
 }
 
-/* The words that the blocks of a launch share, zeros before; a caller may put others behind them. */
+/* The words that the blocks of a launch share, zeros before the launch; a caller may add others after them. */
 enum {
   DATAFLOW_TICKET,
   DATAFLOW_ABORT_DEVICE,

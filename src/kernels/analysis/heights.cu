@@ -7,13 +7,12 @@
    those of all its dependents, and, unless it is 0, exceeds that of one dependent by 1.
 
    Mapping: the threads of a block share the entries of its rows (rows_each); then a thread for each row. Memory order:
-   launches in sequence; no thread of a launch reads what it writes. Why it ends: no thread waits. Same bits: whole
-   numbers.
+   launches in sequence; no launch reads what it writes. Why it ends: no thread waits. Same bits: results are integers.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 
-/* level [rows]: of each row, or if turned of each row from the last on. */
+/* level [rows]: the level of each row, in reverse order if turned. */
 static __global__ void heights_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)
 {
   const int n = trsv_index();
@@ -21,7 +20,7 @@ static __global__ void heights_levels(int rows, int levels, const int *start, co
   if (n < rows) level[turned ? rows - 1 - order[n] : order[n]] = segment(start, levels, n);
 }
 
-/* attained [rows]: does the height of the row exceed that of a dependent by 1? */
+/* attained [rows], zeros before: 1 if the height of the row exceeds that of a dependent by 1. */
 static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained,
                                        unsigned *wrong)
 {

@@ -1,10 +1,10 @@
 /*
    Level sets of a triangle on the device: one launch finds the level of every row, and a sort orders the rows by level.
 
-   Mapping, memory order, why it ends: dataflow.cuh. Rows are in the order of solution, the dependencies of each from
-   the farthest on. One launch may search for several block sizes, as one search leaves most of the device idle: its
-   blocks are dealt to the searches in turn. Each search has its own tickets and words, so each ends by itself. Same
-   bits: a maximum of whole numbers does not depend on their order.
+   Mapping, memory order, why it ends: dataflow.cuh. Rows are in the order of solution, and the dependencies of a row
+   from the farthest to the nearest. One search leaves most of the device idle, so one launch may search for several
+   block sizes: block b works for search b mod searches. Each search has its own tickets and words, so it does not wait
+   for another. Same bits: a maximum of integers does not depend on their order.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
@@ -12,7 +12,7 @@
 /* What the dependencies of a row contribute to its level; words are 1 + the level of their rows. */
 struct LevelState {
   unsigned level;
-  int      same; /* the first row of its block: dependencies from it on take no level */
+  int      same; /* the first row of its block: dependencies within the block add no level */
 
   __device__ __forceinline__ void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
   __device__ __forceinline__ void       join(const LevelState &other) { level = max(level, other.level); }
@@ -48,9 +48,9 @@ enum {
 static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES,
               "a search has the words that its blocks share");
 
-/* Each search uses half the block size of the previous one. The last thread that counts rows of a level set sees the
-   whole count, so the maximum of what threads see is the largest. The rows of a CUDA block in the level set of its
-   first row, often all its rows, are counted by one atomic. */
+/* Each search uses half the block size of the previous one. The last atomic on a level set's count returns the whole
+   count, so the maximum of all returned counts is that of the largest set. One atomic counts the rows of a CUDA block
+   that are in the level set of its first row, often all its rows. */
 static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count,
               TrsvSearch *found, TrsvSync sync)

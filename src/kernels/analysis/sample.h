@@ -14,8 +14,8 @@ extern "C" {
 enum {
   TRSV_SAMPLES  = 4096,
   TRSV_BINS     = 4096,
-  TRSV_BIN_MIN  = 8,   /* sampled entries in a bin: fewer are chance */
-  TRSV_HUB_ROWS = 120 /* dependents of a hub: nearly all chunks import it, so that more dependents cost nothing */
+  TRSV_BIN_MIN  = 8,   /* bins with fewer sampled entries do not count: they may be chance */
+  TRSV_HUB_ROWS = 120 /* a row with more dependents is a hub: nearly all chunks import it, so more add no imports */
 };
 
 /* Chris Wellons' lowbias32 (hash-prospector, public domain). */
@@ -28,7 +28,7 @@ TRSV_HOST_DEVICE unsigned TrsvHash(unsigned v)
 
 TRSV_HOST_DEVICE int TrsvSamples(int entries) { return entries < TRSV_SAMPLES ? entries : TRSV_SAMPLES; }
 
-/* The n-th entry of the sample: one from each of TrsvSamples stretches of entries, at a place in it that varies, as
+/* The n-th entry of the sample: one of each of TrsvSamples ranges of entries. Its place in the range is a hash, because
    rows may have equal lengths. */
 TRSV_HOST_DEVICE int TrsvSample(int n, int entries)
 {
@@ -39,7 +39,7 @@ TRSV_HOST_DEVICE int TrsvSample(int n, int entries)
 
 TRSV_HOST_DEVICE int TrsvBin(int column) { return (int)(TrsvHash((unsigned)column) % TRSV_BINS); }
 
-/* The dependencies on hubs in a bin of so many sampled entries, times the size of the sample. */
+/* The dependencies on hubs in a bin of `count` sampled entries, beyond TRSV_HUB_ROWS, times the size of the sample. */
 TRSV_HOST_DEVICE unsigned long long TrsvHubEntries(unsigned count, int entries)
 {
   const unsigned long long all  = (unsigned long long)count * (unsigned)entries,

@@ -1,7 +1,7 @@
 /*
    triangle_view.cuh: a triangle on the device in the order of its solution: position r is row r of a lower triangle and
    row rows - 1 - r of an upper one, and depends only on smaller positions. Entries off the diagonal are numbered from
-   the farthest, which are ready first, to the nearest. Also loops over the entries of a block's rows.
+   the farthest, which is ready first, to the nearest. Also loops over the entries of a block's rows.
 */
 #ifndef TRSV_TRIANGLE_VIEW_CUH
 #define TRSV_TRIANGLE_VIEW_CUH
@@ -21,10 +21,10 @@ struct TriangleView {
   {
   }
 
-  /* From a position to its row, and back. */
+  /* The row of a position, and the position of a row. */
   __device__ __forceinline__ int row_of(int r) const { return lower ? r : rows - 1 - r; }
 
-  /* Of row i: the number of entries off the diagonal; where the n-th of them is; where the diagonal is. */
+  /* Of row i: the number of entries off the diagonal; the index of the n-th of them; the index of the diagonal. */
   __device__ __forceinline__ int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
   __device__ __forceinline__ int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
   __device__ __forceinline__ int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
@@ -52,9 +52,9 @@ TrsvError TrsvCheckSearch(const TrsvSearch *);
    sorted [rows] becomes their words. natural [rows]: 0, 1, ... */
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order);
 
-/* The numbers of level sets if dependencies within a block of `size` consecutive positions (a power of two up to 256)
-   take no level, and, in the same launch, for blocks of size / 2 and size / 4: up to 3 searches. word [searches][rows],
-   levels [searches]. */
+/* The number of level sets if dependencies within a block of `size` consecutive positions (a power of two up to 256)
+   add no level; with 2 or 3 searches, also for blocks of size / 2 and size / 4, in the same launch. word
+   [searches][rows], levels [searches]. */
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
 /* Which of n segments with rising starts holds k: the last m in [0, n) with starts[m] <= k; starts[0] <= k. */
@@ -63,7 +63,7 @@ static __device__ __forceinline__ int segment(const int *starts, int n, int k)
   return trsv_first(1, n, [&](int m) { return starts[m] > k; }) - 1;
 }
 
-/* Calls each(entry) for all of [begin, end), 0 <= begin, by the threads of a block in turn. Unsigned, as begin +
+/* Calls each(entry) for all of [begin, end), 0 <= begin, by the threads of a block in turn. Unsigned, because begin +
    THREADS may exceed INT_MAX. */
 template <int THREADS, class Each> static __device__ __forceinline__ void entries_each(int begin, int end, Each each)
 {
@@ -74,8 +74,8 @@ enum {
   ROWS_BLOCK = 256 /* threads, and rows, of a block whose threads share the entries of its rows */
 };
 
-/* Loads the offsets of a block's rows, `first` onwards of n, into start [ROWS_BLOCK + 1] in shared memory, and INT_MAX
-   behind the last. All threads may read them afterwards. Returns the number of rows. */
+/* Loads the offsets of a block's rows, from row `first` of n, into start [ROWS_BLOCK + 1] in shared memory, and INT_MAX
+   after the last. All threads may read them afterwards. Returns the number of rows. */
 static __device__ __forceinline__ int rows_load(const int *offsets, int n, int first, int *start)
 {
   const int rows = min((int)ROWS_BLOCK, n - first);
@@ -85,9 +85,8 @@ static __device__ __forceinline__ int rows_load(const int *offsets, int n, int f
   return rows;
 }
 
-/* Calls each(row, entry) for all entries of the first so many of these rows, whose offsets do not fall. The threads
-   take entries in turn, so that a long row is no thread's own. start is greater than any entry behind the end of these
-   rows. */
+/* Calls each(row, entry) for all entries of the first `rows` of these rows. The threads take entries in turn, so a long
+   row does not delay one thread. start does not fall over these rows, and after them exceeds their entries. */
 template <class Each> static __device__ __forceinline__ void rows_each(const int *start, int rows, Each each)
 {
   for (unsigned next = (unsigned)start[0] + threadIdx.x, end = (unsigned)start[rows]; next < end;

@@ -18,7 +18,7 @@ extern "C" {
 
 static inline int TrsvIsComplex(TrsvPrecision p) { return p == TRSV_COMPLEX_FLOAT || p == TRSV_COMPLEX_DOUBLE; }
 
-/* The precision of the reals of a complex value; that of real values is their own. */
+/* The precision of the real and imaginary parts of values; for real values their own precision. */
 static inline TrsvPrecision TrsvRealPrecision(TrsvPrecision p)
 {
   return p == TRSV_FLOAT || p == TRSV_COMPLEX_FLOAT ? TRSV_FLOAT : TRSV_DOUBLE;
@@ -45,14 +45,14 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     if (trsv_error_) return trsv_error_; \
   } while (0)
 
-double TrsvSeconds(void); /* of a clock that is never set back */
+double TrsvSeconds(void); /* reads a monotonic clock */
 int    TrsvAscending(const void *, const void *); /* compares two doubles, for qsort() */
 
 /* Allocates host memory; pointer is the address of a pointer, which is not NULL for 0 bytes. TRSV_ERR_MEMORY: there is
    none, and the pointer becomes NULL. The caller calls free(). */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
-/* How many low bits distinguish the keys 0 .. largest, at least 1. */
+/* The number of low bits that distinguish the keys 0 .. largest, at least 1. */
 static inline int TrsvBits(long largest)
 {
   int bits = 1;

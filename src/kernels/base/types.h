@@ -17,11 +17,11 @@ typedef enum {
   TRSV_ERR_UNSUPPORTED, /* the algorithm cannot do this here */
   TRSV_ERR_MEMORY,      /* out of host or device memory */
   TRSV_ERR_DEVICE,      /* the CUDA runtime or cuSPARSE reported an error */
-  TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
+  TRSV_ERR_TIMEOUT      /* a wait of an earlier solve exceeded its limit; its x has NaN */
 } TrsvError;
 
-/* Seconds that a wait on a device may take by default. Other programs on the GPU, and tools that slow it down, are part
-   of a wait, so this is far more than the milliseconds of a correct one. */
+/* Seconds that a wait on a device may take by default. Correct waits take milliseconds; other programs on the GPU, and
+   tools that slow it down, make them longer. */
 #define TRSV_TIMEOUT 30.0
 
 const char *TrsvErrorMessage(void); /* of the last failure of this thread; valid until the next one */
@@ -45,8 +45,8 @@ typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL: the default str
 typedef struct {
   int         rows;
   const int  *offsets, *columns;
-  const void *values; /* of the type that a separate precision says; NULL: a pattern only */
-  int         wide;   /* 1: offsets and columns are int64_t, each less than 2^31; where a function says so */
+  const void *values; /* a separate TrsvPrecision gives their type; NULL: a pattern only */
+  int         wide;   /* 1: offsets and columns are int64_t, each less than 2^31; only where a function allows it */
 } TrsvCSR;
 
 /* A factor on the host: L without its unit diagonal, U with the diagonal first in each row, columns rising. Row i of L

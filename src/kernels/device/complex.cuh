@@ -1,14 +1,13 @@
 /*
    complex.cuh: complex values in kernels: arithmetic, words, shuffles. Included by sync.cuh.
 
-   A product has two products in each part, the second and the sum in one fused operation, as for real values. Inf times
-   a finite value may be NaN, as in Fortran. A quotient is Smith's (Algorithm 116, CACM 1962), which squares no
-   magnitude.
+   Each part of a product is a product and a fused multiply-add. Inf times a finite value may be NaN, as in Fortran. A
+   quotient is computed by Smith's method (Algorithm 116, CACM 1962), which squares no magnitude.
 
-   A complex word is two real words, each its own flag (sync.cuh). One access loads or stores both. The memory model has
-   it as two accesses in any order, each of which is whole; that the hardware may do both at once is not used. So a load
-   may find one half ready and the other not: a value is ready if both halves are. A half that is ready stays so, with
-   the same bits, hence a later load may replace both.
+   A complex word is two real words, each its own flag (sync.cuh). One access loads or stores both. In the memory model
+   it is two accesses in any order, each of them atomic; the code does not rely on hardware that does both at once. So a
+   load may find one half ready and the other not: a value is ready if both halves are. A ready half keeps its bits, so
+   a later load may replace both halves.
 */
 #ifndef TRSV_COMPLEX_CUH
 #define TRSV_COMPLEX_CUH
@@ -85,7 +84,7 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
   return {v.re, -v.im};
 }
 
-/* Words: what sync.cuh has for real ones. */
+/* Complex words: the functions of threads.cuh and sync.cuh. */
 #ifdef TRSV_SIMT
 template <class R> static inline TrsvComplex<R> trsv_load(const TrsvComplex<R> *p,
                                                           simt::Line at = simt::Line::current())

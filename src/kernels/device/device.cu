@@ -29,7 +29,7 @@ enum {
   PINNED_WORDS = 64 /* of a small download, at most */
 };
 
-/* A small download through pinned words, with one wait. */
+/* Downloads up to PINNED_WORDS words through pinned memory, with one wait. */
 static TrsvError DownloadPinned(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
 {
   TrsvCall(
@@ -39,8 +39,8 @@ static TrsvError DownloadPinned(void *host, const void *device, size_t bytes, un
   return TRSV_SUCCESS;
 }
 
-/* Waits by TrsvDeviceWait(), not inside the driver: there an interleaved function could not continue. Pinned words are
-   not reused after an error, as a copy into them may still run. */
+/* Waits by TrsvDeviceWait(): during a wait inside the driver the other interleaved function could not continue. Pinned
+   words are not reused after an error, because a copy into them may still run. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   unsigned *words;
@@ -162,11 +162,11 @@ extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int thr
   return TRSV_SUCCESS;
 }
 
-/* Its code is what the driver has chosen for this device from all code of the library. */
+/* Its attributes show which code of the library the driver has chosen for this device. */
 static __global__ void device_code() { }
 
-/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has the other copies, whichever
-   device runs it (threads.cuh). */
+/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has no clusters on any device
+   (launch.cuh). */
 static TrsvError AskLimits(TrsvDeviceLimits *limits)
 {
   cudaFuncAttributes code;
@@ -182,7 +182,7 @@ static TrsvError AskLimits(TrsvDeviceLimits *limits)
 
 static const TrsvDeviceLimits *override_limits;
 
-/* For benchmarks: lower limits than the device's, for plans made from now on; NULL: the device's. */
+/* For benchmarks: sets lower limits than the device's for all later plans; NULL: the device's limits. */
 extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
 {
   static TrsvDeviceLimits kept;
@@ -191,11 +191,11 @@ extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
   override_limits = limits ? &kept : NULL;
 }
 
-/* Every choice of an algorithm depends on them, so each device is asked once. */
+/* Queries each device once, because every selection of an algorithm reads the limits. */
 extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
   enum { DEVICES = 64 };
-  static std::atomic<unsigned> known[DEVICES]; /* 2 * shared_bytes + clusters; 0: not asked yet */
+  static std::atomic<unsigned> known[DEVICES]; /* 2 * shared_bytes + clusters; 0: not queried yet */
   TrsvDeviceLimits             limits = {1, TRSV_H200_SHARED};
   int                          device;
 
@@ -228,8 +228,8 @@ struct TrsvDeviceGraph {
   cudaGraphExec_t exec;
 };
 
-/* A wait for the whole device fails while any thread captures a stream, and breaks that capture. This lock keeps it
-   away from captures of this file; others are not known. */
+/* A wait for the whole device fails while any thread captures a stream, and breaks that capture. This lock excludes
+   captures by this file; captures by other code are unknown here. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 
 extern "C" int TrsvDeviceDrain(void)

@@ -1,10 +1,10 @@
 /*
    device.h: memory, copies, scans, sorts, streams and launches on a device, and the words that the blocks of a launch
-   share. CUDA: the files of this room; SIMT executor: tests/simt; builds without CUDA: without_cuda.c.
+   share. The files of this room implement it with CUDA, tests/simt for the executor, without_cuda.c without CUDA.
 
-   Functions work on the current device. A stream that is NULL means TrsvCurrentStream(). Sizes are in bytes. All
-   TrsvError functions may return TRSV_ERR_DEVICE, and those that allocate TRSV_ERR_MEMORY; then they allocate nothing.
-   Several threads may call them at the same time, with different objects.
+   Functions work on the current device. A NULL stream stands for TrsvCurrentStream(). Sizes are in bytes. Each function
+   that returns TrsvError may return TRSV_ERR_DEVICE, and each that allocates TRSV_ERR_MEMORY; after an error nothing is
+   allocated. Several threads may call them at the same time, with different objects.
 */
 #ifndef TRSV_DEVICE_H
 #define TRSV_DEVICE_H
@@ -21,18 +21,18 @@ extern "C" {
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 
-/* Scratch: only work that the stream gets between allocation and free may use it. TrsvScratchUpload also copies host
-   memory to it. */
+/* Scratch memory: only work submitted to the stream between allocation and free may use it. TrsvScratchUpload also
+   copies host memory to it. */
 TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvScratchFree(void *, TrsvStream);
 
-/* Device memory in use by all objects of the process and set-ups that run; its peak since the last TrsvDeviceMark(). */
+/* Device memory in use by all objects and running set-ups of the process; its peak since the last TrsvDeviceMark(). */
 size_t TrsvDeviceHeld(void);
 size_t TrsvDevicePeak(void);
 void   TrsvDeviceMark(void);
 
-/* Releases what this room keeps for later: unused memory, streams, pinned memory. Waits for the devices. Memory in use
+/* Releases what this room keeps for reuse: unused memory, streams, pinned memory. Waits for the devices. Memory in use
    stays valid and may be freed later. No other call may run at the same time; later calls allocate again. */
 void TrsvDeviceFinalize(void);
 
@@ -58,38 +58,38 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
   else TrsvDeviceFree(pointer);
 }
 
-/* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the sum of the counts before each, and of all;
-   counts may be offsets + 1. */
+/* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
+   total; counts may be offsets + 1. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets);
 
-/* A stable sort by the low `bits` of the keys. The arrays [n] do not overlap. Both values may be NULL. */
+/* Sorts stably by the low `bits` of the keys. The arrays [n] do not overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
                          int *sorted_values);
 
-/* stream.cu: the stream that NULL means in this thread: CUDA's default stream, or in the second of two interleaved
-   functions its own. */
+/* stream.cu: the stream that a NULL argument stands for in this thread: CUDA's default stream; in the second of two
+   interleaved functions that function's own stream. */
 TrsvStream TrsvCurrentStream(void);
 
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
 
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
-TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* has the stream done all its work? Does not wait */
-TrsvError TrsvDeviceSynchronize(void); /* until the current stream is idle */
-int       TrsvDeviceSharing(void);     /* how many interleaved functions share the device in this thread: 1 or 2 */
+TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* idle: 1 if the stream has done all its work. Does not wait */
+TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
+int       TrsvDeviceSharing(void);     /* 2 in interleaved functions, else 1 */
 
 /* interleave.cu: calls run(first) and run(second) in one thread: while one waits for the device, the other continues.
-   Waits for the default stream before. Returns the error of the first, or else of the second. Neither may hold a lock
+   First waits for the default stream. Returns the error of the first, or else of the second. Neither may hold a lock
    while it waits for the device. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
 
-/* stream.cu: orders the work of one object in several streams. Zeros at first. Between Begin and End the caller
-   launches work in the stream; the object's earlier work in another stream is done first. An object that stays in one
-   stream pays nothing: the first change of the stream waits for the device, and from then on an event is recorded after
-   each work. A stream that is being captured neither waits nor is waited for. Begin and TrsvWorkDevice return
-   TRSV_ERR_ARGUMENT if another device is current than at the first call. */
+/* stream.cu: orders the work of one object in several streams. All members start as zeros. Between Begin and End the
+   caller launches work in the stream; the object's earlier work in another stream is done first. Work in one stream
+   only costs nothing: the first change of the stream waits for the device, and later each End records an event. Streams
+   under capture are not ordered. Begin and TrsvWorkDevice return TRSV_ERR_ARGUMENT if the current device is not that of
+   the first call. */
 typedef struct {
   int        device; /* 1 + the device of the object; 0: not known yet */
-  int        begun;  /* has there been work? */
+  int        begun;  /* 1: there has been work */
   TrsvStream last;
   void      *done;   /* an event after the last work; NULL: the stream has never changed */
 } TrsvWorkOrder;
@@ -108,18 +108,18 @@ TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream);
 TrsvError TrsvDeviceTimerRead(TrsvTimer *, double *seconds);
 void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
-/* The dynamic shared memory with which at most so many blocks of a kernel fit on a multiprocessor. Allows the kernel to
-   use it. */
+/* The dynamic shared memory with which at most `blocks` blocks of a kernel fit on a multiprocessor; 0: any number fits.
+   Allows the kernel to use it. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
 
-/* How many clusters of such blocks run on the device at the same time; 0: none of that size. */
+/* The number of clusters of `cluster` blocks that run on the device at the same time; 0: that size is not possible. */
 TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
 
-/* What kernels may use on the current device. The values of an H200 if the device cannot be asked: the next call of it
-   reports why. */
+/* What kernels may use on the current device. If the query fails, these are the values of an H200, and the next call
+   that uses the device returns the error. */
 typedef struct {
-  int    clusters;     /* 1: it has clusters of blocks, bulk copies, early launches, and so has the code for it; or 0 */
-  size_t shared_bytes; /* of shared memory, a block */
+  int    clusters;     /* 1: the device and its code have clusters of blocks, bulk copies and early launches; else 0 */
+  size_t shared_bytes; /* the largest shared memory of a block */
 } TrsvDeviceLimits;
 TrsvDeviceLimits TrsvDeviceGetLimits(void);
 
@@ -127,9 +127,9 @@ enum {
   TRSV_H200_SHARED = 227 * 1024 /* shared_bytes of an H200, which has clusters; predictions were fitted on one */
 };
 
-/* Allows a kernel all shared memory of a block, as plans need different amounts, and clusters of any size. */
+/* Allows a kernel the largest shared memory of a block, as plans need different amounts, and clusters of any size. */
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);
-TrsvError TrsvDeviceCheckLaunch(const char *kernel); /* the error of the launch just made */
+TrsvError TrsvDeviceCheckLaunch(const char *kernel); /* the error of the last launch; kernel: its name in messages */
 
 /* A graph: launches made by launch(data, stream), recorded once and replayed as one. data must not change. launch
    neither allocates nor frees device memory. */
@@ -140,10 +140,10 @@ void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
 
 /* The words that the blocks of a plan's launches share; see sync.cuh. */
 typedef struct {
-  unsigned          *ticket;       /* in device memory: blocks that have started, modulo two launches */
-  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit. The word after that: the
-                                      time of the last progress, if a launch notes it */
-  unsigned          *abort_host;   /* the same in pinned memory of the host */
+  unsigned          *ticket;       /* in device memory: the number of tickets taken, modulo those of two launches */
+  unsigned          *abort_device; /* [2]: 1 after a wait has exceeded its limit; the time of the last progress, if a
+                                      launch notes it */
+  unsigned          *abort_host;   /* the first word again, in pinned memory of the host */
   unsigned long long timeout;      /* ns that a wait may take */
 } TrsvSync;
 
@@ -151,8 +151,8 @@ enum {
   TRSV_SYNC_WORDS = 3 /* in device memory */
 };
 
-/* The time that a thread of a kernel waits for one value: TRSV_TIMEOUT, or what is set; 0: no limit. For all launches
-   of this thread of the host from now on. And the same in ns; the largest number: no limit. */
+/* Sets how long a thread of a kernel may wait for one value, in all later launches of this host thread; 0: no limit.
+   The default is TRSV_TIMEOUT. TrsvTimeoutLimit returns the limit in ns; ULLONG_MAX: none. */
 void               TrsvSetTimeout(double seconds);
 unsigned long long TrsvTimeoutLimit(void);
 
@@ -162,7 +162,7 @@ void      TrsvSyncDestroy(TrsvSync *);
 /* TrsvSyncCreate in words [TRSV_SYNC_WORDS] of the caller, which are 0. The caller frees them and abort_host. */
 TrsvError TrsvSyncIn(unsigned *words, TrsvSync *);
 
-/* To be called before each launch. TRSV_ERR_TIMEOUT, once, after a launch whose wait exceeded its limit. */
+/* Call this before each launch. After a launch whose wait exceeded its limit it returns TRSV_ERR_TIMEOUT, once. */
 TrsvError TrsvSyncStart(TrsvSync *, TrsvStream);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /*
-   Two analyses at the same time: an analysis follows chains of dependencies and leaves most of the device idle.
+   Runs two analyses at the same time. One analysis follows chains of dependencies and leaves most of the device idle.
 
    Both run as coroutines of the calling thread: while one waits for the device, the other continues. The second has its
    own stack and stream. A second thread would take longer to start than a small analysis, and two threads delay each
-   other in the driver. Without memory for a stream or a stack the two run in sequence. Why both end: blocks wait only
-   for blocks of their own launch that have started (tickets).
+   other in the driver. If there is no memory for a stream or a stack, the two run in sequence. Why both end: blocks
+   wait only for blocks of their own launch that have started (tickets).
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "device/runtime.cuh"
 
 enum {
-  STACK_BYTES = 8 << 20, /* as a thread has: the driver runs on it, and may compile; only used pages take memory */
-  GUARD_BYTES = 64 << 10 /* of them, protected against overflow */
+  STACK_BYTES = 8 << 20, /* like a thread's: the driver runs on it, and may compile; only used pages take memory */
+  GUARD_BYTES = 64 << 10 /* the protected end of the stack: an overflow faults */
 };
 
 struct Interleaved {
@@ -24,7 +24,7 @@ struct Interleaved {
   void        *stack;
   ucontext_t   context[2];
   int          now;   /* the function that runs, 0 or 1 */
-  bool         ended; /* has the second function ended? */
+  bool         ended; /* the second function has ended */
   TrsvError    error; /* of the second function */
   char         message[512];
 };
@@ -52,7 +52,7 @@ static void RunSecond(void)
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
-  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream goes away */
+  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream is returned or destroyed */
   if (settled && !t->error) {
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -83,7 +83,7 @@ enum {
   DEVICES = 64
 };
 
-/* Keeps one stream for each device, as creating one takes as long as a small analysis. */
+/* One stream is kept for each device, because creating one takes as long as a small analysis. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t    spare[DEVICES];
 

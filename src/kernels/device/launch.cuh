@@ -1,6 +1,6 @@
 /*
-   launch.cuh: launches under CUDA, and for which devices code is compiled. Included by threads.cuh; the executor of the
-   tests has its own.
+   launch.cuh: launches under CUDA, and the two kinds of device code. threads.cuh includes it; the executor of the tests
+   has its own launches.
 */
 #ifndef TRSV_LAUNCH_CUH
 #define TRSV_LAUNCH_CUH
@@ -9,7 +9,7 @@
 
 /* Code for compute capability 9.0 and later has clusters, bulk copies, waits of barriers that suspend the thread, and
    early launches. Code for 8.x, or its PTX on any device, has none of them: cp.async copies, waits poll, and
-   TrsvDeviceGetLimits() says that there are no clusters. */
+   TrsvDeviceGetLimits() reports no clusters. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   #define TRSV_CODE_90 1
 #else
@@ -23,8 +23,8 @@
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
     (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
 
-/* A launch whose blocks all run at the same time, so that any may wait for any other; an error if they do not fit on
-   the device. */
+/* A launch whose blocks all run at the same time, so that any block may wait for any other. If they do not fit on the
+   device, the launch is an error. */
 #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
     trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid,
@@ -47,8 +47,8 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
 
 /* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
    Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
-   all of its tickets. A launch calls trsv_let_next_start() after its own wait: so only the previous launch can still
-   run. Both do nothing in other launches. In code for 8.x both do nothing, and no launch is early. */
+   all of its tickets. A launch calls trsv_let_next_start() after its own wait, so no launch before the previous one
+   still runs. Both do nothing in launches that are not early, and in code for 8.x, which has no early launches. */
 #if TRSV_CODE_90
 static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 static __device__ __forceinline__ void trsv_let_next_start()
@@ -60,8 +60,8 @@ static __device__ __forceinline__ void trsv_wait_for_previous() { }
 static __device__ __forceinline__ void trsv_let_next_start() { }
 #endif
 
-/* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, once
-   all blocks of that have called trsv_let_next_start(). */
+/* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, after
+   all blocks of the previous launch have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
     trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early,

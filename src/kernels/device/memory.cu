@@ -6,9 +6,9 @@
    dependencies is off: it would make that stream wait for the last user of a piece. Each call of the pool takes
    microseconds, so small pieces of scratch share a block.
 
-   A pool keeps freed memory, as new memory from the driver would take a third of a small set-up. TrsvDeviceFree()
-   returns unused memory to the driver except SPARE_BYTES. On a device without pools memory comes from cudaMalloc(), and
-   TrsvDeviceHeld() does not count it.
+   A pool keeps freed memory, because new memory from the driver takes a third of the time of a small set-up.
+   TrsvDeviceFree() returns unused memory to the driver except SPARE_BYTES. On a device without pools cudaMalloc()
+   allocates, and TrsvDeviceHeld() does not count that memory.
 */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ enum {
 };
 
 struct Pool {
-  bool          known;  /* has the device been asked? */
+  bool          known;  /* CreatePool() has succeeded */
   cudaMemPool_t memory; /* NULL: the device has no pools */
   cudaStream_t  stream; /* idle */
 };
 
-/* Memory that could not be freed yet, as a wait for the device failed during a capture. */
+/* Memory that could not be freed yet, because a wait for the device failed during a capture. */
 struct Deferred {
   void     *memory;
   int       device;
@@ -159,7 +159,7 @@ static void FreeIdle(const Pool *p, void *memory)
 static void FreeOnDevice(int device, const Pool *p, void *memory)
 {
   (void)pthread_mutex_lock(&lock);
-  Deferred *d = deferred; /* without what other threads defer during the wait */
+  Deferred *d = deferred; /* what other threads defer during the wait is not in this list */
   deferred    = NULL;
   (void)pthread_mutex_unlock(&lock);
   const bool idle = TrsvDeviceDrain();
@@ -194,12 +194,12 @@ extern "C" void TrsvDeviceFree(void *memory)
   (void)cudaGetLastError(); /* else the next launch would report it */
 }
 
-/* Scratch of one stream, handed out piece by piece, and freed with the last piece in use. */
+/* Scratch memory of one stream. It is given out in pieces, and freed with the last piece in use. */
 struct Block {
   cudaMemPool_t pool;
   cudaStream_t  stream;
   char         *memory;
-  size_t        used;   /* bytes handed out */
+  size_t        used;   /* bytes given out */
   int           pieces; /* in use; 0: there is no block */
 };
 
@@ -213,7 +213,7 @@ enum {
 
 static thread_local Block blocks[BLOCKS];
 
-/* A block of this stream with room, or one that does not exist yet; NULL: neither. */
+/* A block of this stream with enough free bytes, or an entry without a block; NULL: neither. */
 static Block *FindBlock(const Pool *p, cudaStream_t stream, size_t bytes)
 {
   Block *unused = NULL;
@@ -257,7 +257,8 @@ extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream st
   return *memory ? TRSV_SUCCESS : AllocateOrTrim(&p, bytes, s, memory);
 }
 
-/* What is to be freed with this piece: its block, the piece itself if it is in none, or NULL. */
+/* Returns a piece, and reports which memory to free: its block after the last piece, NULL before that, or the piece
+   itself if it is in no block. */
 static void *ReturnPiece(void *memory)
 {
   for (Block &b : blocks) {

@@ -1,6 +1,6 @@
 /*
-   Words of the host that a device can write. They come from one registered page, as pinning memory takes longer than a
-   small analysis. If the page is full, words are pinned separately.
+   Words of the host that a device can write. They come from one registered page, because pinning memory takes longer
+   than a small analysis. If the page is full, words are pinned separately.
 */
 #include <pthread.h>
 #include <string.h>
@@ -21,9 +21,8 @@ static TrsvError AllocatePinned(unsigned **words, size_t bytes)
   return Check(cudaHostAlloc((void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
 }
 
-/* Registering a page takes a sixth of the time of cudaHostAlloc(). MAP_SHARED, so that the page stays in a process that
-   forks. If the device needs another address for registered memory, or if registering fails, cudaHostAlloc() is used.
-   */
+/* Registering a page takes a sixth of the time of cudaHostAlloc(). With MAP_SHARED the page stays valid after a fork.
+   If the device needs another address for registered memory, or if registering fails, cudaHostAlloc() is used. */
 static TrsvError CreatePage(void)
 {
   const size_t bytes = sizeof(*page) * PAGE_WORDS;

@@ -7,8 +7,8 @@
 #include <atomic>
 #include "device/runtime.cuh"
 
-/* CUB asks once in a process which code of this file the device runs, and keeps the answer, an error too. This kernel
-   is loaded first, so that a device that is full then is asked again later. */
+/* CUB queries once in a process which code of this file the device runs, and keeps the result, even an error. CallCub()
+   loads this kernel before: if that fails because the device is full, CUB has kept nothing, and a later call works. */
 static __global__ void primitives_load() { }
 
 /* Calls a function of CUB twice: for the size of its scratch, and with the scratch. */
@@ -29,7 +29,7 @@ template <class F> static TrsvError CallCub(const char *what, F call)
   return Check(e, what);
 }
 
-/* A zero, then the counts. In place, each count is read from where its sum is written. */
+/* A zero, then the counts. In a scan in place, counts = offsets + 1, each sum is written where its count was read. */
 struct Counts {
   const int *counts;
 

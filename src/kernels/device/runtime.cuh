@@ -19,8 +19,8 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 /* Waits for the whole current device; returns 0 if that fails, as it does during a capture. */
 extern "C" int TrsvDeviceDrain(void);
 
-/* The stream that NULL means in this thread, and the function that a wait calls while the stream is busy. Both are NULL
-   unless interleave.cu runs two functions. */
+/* The stream that NULL stands for in this thread, and the function that a wait calls while the stream is busy. Both are
+   NULL unless interleave.cu runs two functions. */
 struct ThreadState {
   cudaStream_t stream;
   void (*yield)(void);

@@ -6,7 +6,7 @@
 
 #include "device/sync.cuh"
 
-/* Hands out arrays of one allocation, each at a multiple of 256 bytes. Without a base it only counts bytes. */
+/* Divides one allocation into arrays, each at a multiple of 256 bytes. If base is NULL, it only counts bytes. */
 struct TrsvArena {
   char  *base;
   size_t bytes;
@@ -18,8 +18,7 @@ struct TrsvArena {
   }
 };
 
-/* Makes one allocation, by TrsvDeviceAlloc for example, for all arrays that layout(arena) takes. *bytes gets its size,
-   unless NULL. */
+/* Makes one allocation, for example by TrsvDeviceAlloc, for all arrays of layout(arena). bytes, or NULL: its size. */
 template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*allocate)(size_t, void *), Layout layout,
                                                                   void **memory, size_t *bytes = NULL)
 {

@@ -1,5 +1,5 @@
 /*
-   The stream that NULL means, waits for the device, and the order of work in several streams.
+   The stream that NULL stands for, waits for the device, and the order of work in several streams.
 */
 #include "device/runtime.cuh"
 
@@ -27,7 +27,7 @@ extern "C" TrsvError TrsvDeviceIsIdle(TrsvStream stream, int *idle)
 
   *idle = e == cudaSuccess;
   if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   return TRSV_SUCCESS;
 }
 

@@ -37,8 +37,8 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
-  /* Wait for the launch before its words are cleared: a late block would report again. Every block has then taken its
-     ticket, so the counter is right. */
+  /* The download waits for the launch: a block that still ran could set the words again after they are cleared. All
+     blocks have then taken tickets, so the counter is right. */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;

@@ -1,9 +1,9 @@
 /*
-   sync.cuh: how a thread hands a value to another thread of a device kernel, and how it waits for one.
+   sync.cuh: how a thread passes a value to another thread of a device kernel, and how a thread waits for a value.
 
-   A value that one thread hands to another is its own flag: one word, written once, that holds NOT_READY until then.
-   There is no second location whose order with the value could go wrong, so relaxed accesses of gpu scope are enough.
-   A complex value is two such words, in no order with each other: complex.cuh.
+   A passed value is its own flag: one word, written once, that holds NOT_READY until then. No second location has to be
+   ordered with the value, so relaxed accesses of gpu scope are enough. A complex value is two such words, in no order
+   with each other: complex.cuh.
 */
 #ifndef TRSV_SYNC_CUH
 #define TRSV_SYNC_CUH
@@ -64,7 +64,7 @@ template <> __device__ __forceinline__ float trsv_from_words<float>(unsigned low
   return trsv_from_bits(low);
 }
 
-/* The 32-bit word that marks NOT_READY: a value whose word differs is ready; one whose word matches may be. */
+/* The 32 bits of NOT_READY that a value is compared with. If they differ, the value is ready; if not, it may be. */
 template <class T> static __device__ __forceinline__ unsigned trsv_mark()
 {
   return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32));
@@ -78,7 +78,7 @@ template <class T> static __device__ __forceinline__ unsigned trsv_shared_mark(u
   return trsv_shared_load<unsigned>(address + (unsigned)sizeof(T) - 4);
 }
 
-/* Has a value the mark of NOT_READY? And the value, or NaN if it has. */
+/* trsv_is_marked: the value has the mark of NOT_READY. trsv_unmarked: the value, or NaN if it has the mark. */
 template <class T> static __device__ __forceinline__ bool trsv_is_marked(T v)
 {
   return trsv_mark_of(v) == trsv_mark<T>();
@@ -89,8 +89,8 @@ template <class T> static __device__ __forceinline__ T trsv_unmarked(T v)
   return v;
 }
 
-/* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: it passes on a NaN operand or
-   produces a NaN of its own. */
+/* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: its NaN is that of an operand
+   or the NaN of the hardware. */
 template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
 
 /* Stores a value for other threads. A NaN in the user's data with the bits of NOT_READY becomes another NaN. */
@@ -103,9 +103,9 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
 
 #include "device/complex.cuh"
 
-/* A block's ticket, 0 .. gridDim.x - 1, in the order in which blocks start, and which of two alternating launches this
-   is. A block with a smaller ticket has started. The counter is 0 again after two launches, so nothing is reset and
-   every launch has the same arguments. One thread of the block calls this. */
+/* A block's ticket, 0 .. gridDim.x - 1, in the order in which blocks start; turn: 0 or 1 in alternate launches. All
+   blocks with smaller tickets have started. The counter is 0 again after two launches, so nothing is reset and every
+   launch has the same arguments. One thread of the block calls this. */
 static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * gridDim.x - 1);
@@ -113,7 +113,8 @@ static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, uns
   return *turn ? t - gridDim.x : t;
 }
 
-/* The same for one of `many` clusters, or blocks of one triangle of a launch; one thread of each calls this. */
+/* The same for a launch with `many` tickets, one for each cluster, or for each block of one triangle; one thread of
+   each calls this. */
 static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
@@ -128,19 +129,19 @@ static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
   trsv_store_host(sync.abort_host, 1u);
 }
 
-/* The time that launches note as their progress: units of 2^20 ns, modulo 2^32. */
+/* Nanoseconds in the unit in which launches note their progress: 2^20 ns, modulo 2^32. */
 static __device__ __forceinline__ unsigned trsv_progress_time(unsigned long long nanoseconds)
 {
   return (unsigned)(nanoseconds >> 20);
 }
 
-/* A block calls this after a part of its work, if other blocks may wait for it until the end of the launch. */
+/* A block calls this after a part of its work if other blocks may wait for its values until the end of the launch. */
 static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
 
-/* Bounds one wait; the next wait needs a new limit. A thread calls more() after each poll that found nothing. It
+/* Bounds one wait; each wait needs a new object. A thread calls more() after each poll that found nothing. more()
    returns false after a wait exceeded its limit, in this or another thread of the plan: the thread then publishes NaN
    as its value, which ends waits for it. progress: the blocks of this launch note progress. The limit then counts from
    the last progress of any block: if all blocks run from the start, the last one may wait for its first value as long

@@ -1,13 +1,13 @@
 /*
-   threads.cuh: launches, loads, stores, barriers and clusters. CUDA under nvcc; under g++ the SIMT executor of
-   tests/simt, which may switch threads at each of these functions.
+   threads.cuh: launches, loads, stores, barriers and clusters. nvcc compiles those below; g++ those of the SIMT
+   executor (tests/simt), which may switch threads in each of these functions.
 */
 #ifndef TRSV_THREADS_CUH
 #define TRSV_THREADS_CUH
 
 #include "device/device.h"
 
-/* The first launch of a kernel loads all kernels of its file: half a us for each 1,000 bytes and 15 us for each kernel
+/* The first launch of a kernel loads all kernels of its file: 0.5 us for each 1,000 bytes and 15 us for each kernel
    (H200). So a file with many or large kernels has those of one precision, and X_float.cu those of the other. */
 #ifndef TRSV_REAL
   #define TRSV_REAL double
@@ -55,8 +55,8 @@ static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v)
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-/* Sums and counters with many writers. A count-down releases what its thread did before. A thread that acquires the
-   counter sees what all earlier count-downs of it released. */
+/* Sums and counters with many writers. A count-down releases the earlier stores of its thread. A thread that acquires
+   the counter sees what all earlier count-downs released. */
 static __device__ __forceinline__ void trsv_add(double *p, double v)
 {
   asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
@@ -188,7 +188,7 @@ static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
 }
 
 /* Barriers in shared memory (8 bytes). A phase ends after `count` arrivals and all expected bytes. An arrival releases,
-   a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity must end before the second next phase ends. */
+   a wait acquires. Phase p has parity p mod 2; a wait for phase p must end before phase p + 1 ends. */
 static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count)
 {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -270,15 +270,15 @@ static __device__ __forceinline__ void trsv_bulk_fence() { }
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
-/* A value that is the same in all lanes, in a form that tells the compiler so: a branch on it cannot diverge. */
+/* Returns v, which is the same in all lanes. The compiler sees that a branch on the result cannot diverge. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
 static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
 static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
 { return __match_any_sync(0xffffffffu, v); } /* the lanes with the same value */
 
-/* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x every block is alone:
-   its rank is 0, and its condition for a push never holds. */
+/* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x a cluster is one
+   block: its rank is 0, and its condition for a push is always false. */
 struct TrsvPeer {
   unsigned low, high; /* the generic address of its shared memory; offsets change only the low word */
 };
@@ -329,8 +329,8 @@ static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned addr
     : "memory");
 }
 
-/* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started.
-   This orders no memory. */
+/* All threads of the cluster call arrive, and later wait. After the wait all blocks of the cluster have started. This
+   orders no memory. */
 static __device__ __forceinline__ void trsv_cluster_arrive()
 {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");

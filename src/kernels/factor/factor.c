@@ -1,5 +1,5 @@
 /*
-   The life of a factor: patterns once, values as often as they change, with PETSc's shifts where a pivot is zero.
+   Creates a factor, computes its values, with PETSc's shifts if a pivot is zero, and frees it.
 */
 #include <limits.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static TrsvError CreateFactor(int rows, const int *offsets, const int *columns, 
   return error;
 }
 
-/* With an order, level sets are mostly few: analyzing L and U at the same time then saves little. */
+/* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
                            TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
@@ -153,13 +153,13 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */
-    lower->filled = 0; /* the plan's values come from invalid pivots, and its words, too: */
+    lower->filled = 0; /* the plan's values and words come from invalid pivots */
     TrsvCall(TrsvPlanReciprocalsOver(lower, stream));
   }
 }
 
-/* The bisection of PETSc's MatPivotCheck_pd() and MatPivotRefine(): a shift is a fraction of the largest, which makes A
-   diagonally dominant. */
+/* The bisection of PETSc's MatPivotCheck_pd() and MatPivotRefine(): a shift is a fraction of the largest shift, which
+   makes A diagonally dominant. */
 typedef struct {
   int    tries;
   double largest, low, high, fraction;
@@ -167,7 +167,7 @@ typedef struct {
 
 enum {
   BISECTIONS = 5,  /* then the bisection takes a shift that is known to be enough */
-  DOUBLINGS  = 200 /* of a shift: 60 orders of magnitude; a matrix that needs more, say with Inf, has no shift */
+  DOUBLINGS  = 200 /* of a shift: 60 orders of magnitude; for a matrix that needs more (Inf, say) no shift works */
 };
 
 static TrsvError FindLargestShift(TrsvFactor *f, const void *values, double least, double *shift, TrsvStream stream)
@@ -203,7 +203,7 @@ static int DecreaseShift(Bisection *b)
   return 1;
 }
 
-/* The next shift, after one that failed or that may be larger than needed. *again: is there one? PETSc's ICC never
+/* The next shift, after one that failed or that may be larger than needed. *again: 1 if there is one. PETSc's ICC never
    decreases a shift. */
 static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b,
                            double *shift, int *again, TrsvStream stream)
@@ -240,7 +240,7 @@ static TrsvError ReadPivotMagnitude(const TrsvFactor *f, int row, double *pivot,
   return TRSV_SUCCESS;
 }
 
-/* With a shift of NaN the loop over shifts would never end: NaN differs from itself. */
+/* A shift of NaN would make the loop over shifts endless, because NaN differs from itself. */
 static TrsvError CheckPivots(const TrsvPivots *p)
 {
   if (!isfinite(p->zero)) return TrsvFail(TRSV_ERR_ARGUMENT, "the zero pivot is %g; it must be finite", p->zero);

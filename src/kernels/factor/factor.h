@@ -1,18 +1,18 @@
 /*
-   factor.h: ILU(0) and IC(0) of a matrix A on the device: the patterns of L and U once, the values as often as they
-   change.
+   factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
+   that those of A change.
 
    factor.c          creates a factor, computes values, and repeats that with shifts
-   factor_permute.cu brings A into another order
+   factor_permute.cu permutes A
    factor_split.cu   splits the pattern of A into those of L and U
-   factor_groups.cu  looks whether only pivots depend on each other, and else assigns rows to groups of lanes
+   factor_groups.cu  checks whether only pivots depend on each other; if not, assigns rows to groups of lanes
    factor_start.cu   prepares one attempt at the values, and calls one of:
    factor_rows.cu    computes values row by row
-   factor_pivots.cu  computes values where only the pivots depend on each other
+   factor_pivots.cu  computes values if only the pivots depend on each other
    factor_parts.c    triangles, download, predicted times
 
-   A factor belongs to one thread at a time. Unless stated otherwise functions work in the default stream, and return
-   TRSV_ERR_MEMORY or TRSV_ERR_DEVICE where the device fails.
+   One thread at a time may use a factor. Unless stated otherwise functions work in the default stream, and may return
+   TRSV_ERR_MEMORY and TRSV_ERR_DEVICE.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -27,23 +27,23 @@ extern "C" {
 typedef struct TrsvFactor TrsvFactor;
 
 /* Splits the square pattern of A, compressed sparse rows on the device, and sorts its rows by level set. order [rows],
-   in the given memory, is the row, and the column, of A in each position of the factor; NULL: the natural order. Copies
-   what it keeps; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside
-   the matrix, or columns that do not rise; the message and *row name it. *row is -1 otherwise. TRSV_ERR_ARGUMENT: order
-   is not a permutation. */
+   in the given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps no
+   array of the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column
+   outside the matrix, or columns that do not rise; the message and *row name the row; otherwise *row is -1.
+   TRSV_ERR_ARGUMENT: order is not a permutation. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
-/* TrsvFactorCreate in the natural order without the analysis of U, for a caller that may want another order; and that
-   analysis. */
+/* TrsvFactorCreate in the natural order without the analysis of U, for a caller that may then choose another order; the
+   second function does that analysis. */
 TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, TrsvFactorKind, TrsvPrecision,
                                 TrsvFactor **factor, int *row);
 TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
 
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
-   waits for the stream. L and U are undefined after a zero pivot. lower is a plan for L that may find the pivots, or
-   NULL; vector [rows] is workspace, or NULL. The caller has to give lower values before it solves with it, unless
-   TrsvFactorTriangles shows none of L: then the plan has them already. TRSV_ERR_ARGUMENT: invalid pivots.
+   waits for the stream. L and U are undefined after a zero pivot. lower: a plan for L that may find the pivots, or
+   NULL; vector [rows]: workspace, or NULL. If TrsvFactorTriangles returns values of L, the caller must set the values
+   of lower before it solves with lower; if not, lower has them already. TRSV_ERR_ARGUMENT: invalid pivots.
    TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvFactorSetValues(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
                               TrsvOutcome *, TrsvStream);
@@ -56,19 +56,19 @@ TrsvError TrsvFactorAllocateValues(TrsvFactor *, TrsvPlan *lower, void *vector);
    are computed. After TrsvFactorReleaseWorkspace the columns of U and the values of L may be NULL. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, in the order of the factor, all in t->memory: TrsvFree(TRSV_HOST, t->memory). Values are NULL
-   where L's are missing. Waits for the stream. */
+/* Downloads the triangles, in the order of the factor. All arrays are in t->memory, which the caller frees by
+   TrsvFree(TRSV_HOST, t->memory). All values are NULL if the factor does not have those of L. Waits for the stream. */
 TrsvError TrsvFactorDownload(TrsvFactor *, TrsvTriangles *t, TrsvStream);
 
 double TrsvFactorPredict(const TrsvFactor *);     /* seconds that new values take on the device */
-double TrsvFactorPredictHost(const TrsvFactor *); /* by PETSc on the host, with the copies to it and back */
+double TrsvFactorPredictHost(const TrsvFactor *); /* seconds by PETSc on the host, with the copies to it and back */
 
-/* Frees what new values do not need once the plans exist: the analyses, unless rows are still to be sorted by them;
-   and, if lower finds pivots, the columns of U and the memory for L's values. */
+/* Frees what new values do not need once the plans exist: the analyses, except L's if rows must still be sorted by it;
+   and, if lower finds pivots, the columns of U. The values of L then get no memory. */
 void TrsvFactorReleaseWorkspace(TrsvFactor *, const TrsvPlan *lower);
 
-/* Rebuilds what TrsvFactorReleaseWorkspace freed and other plans need: the columns of U, and, if lower is not NULL, the
-   values of L, read from that plan. Waits for the default stream. TRSV_ERR_ARGUMENT: the plan has no values. */
+/* Rebuilds what other plans need if the factor lacks it: the columns of U, and, if lower is not NULL, the values of L,
+   read from that plan. Waits for the default stream. TRSV_ERR_ARGUMENT: the plan has no values. */
 TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
 
 void TrsvFactorDestroy(TrsvFactor **);
@@ -76,12 +76,12 @@ void TrsvFactorDestroy(TrsvFactor **);
 enum {
   FACTOR_BLOCK        = 128,     /* threads of a block */
   FACTOR_LANE_ENTRIES = 2,       /* entries of a row in the registers of one lane */
-  FACTOR_TERMS        = 6,       /* dependencies of a row that one thread handles */
+  FACTOR_TERMS        = 6,       /* dependencies of a row that one thread handles, at most */
   FACTOR_NO_ROW       = INT_MIN, /* a group without a row */
   FACTOR_LANE_CHOICES = 4        /* 4, 8, 16 or 32 lanes for each row */
 };
 
-/* What kernels report to the host. */
+/* What kernels report to the host. In device memory. */
 typedef struct {
   unsigned           row;     /* the first row with a zero pivot, or UINT_MAX */
   unsigned           shifted; /* pivots to which an amount was added */
@@ -100,39 +100,39 @@ struct TrsvFactor {
   int            hermitian; /* TRSV_ICC_HERMITIAN of complex values */
   int            rows, lower, upper; /* entries of L and U */
 
-  /* With an order; NULL without one. The files of this room then call P A P^T A. */
+  /* With an order; NULL without one. In the files of this room A then stands for P A P^T. */
   int  *order;   /* [rows] the row of A in each position */
   int   entries; /* of A */
-  int  *source;  /* [entries] where in A each entry of P A P^T is */
+  int  *source;  /* [entries] the index in A of each entry of P A P^T */
   void *a;       /* [entries] values of P A P^T */
 
   int *l_offsets, *l_columns; /* L without its unit diagonal */
-  int *u_offsets, *u_columns; /* U, the diagonal first in each row; where l_in_plan, the columns may be NULL */
-  int *l_source;              /* ICC: where in U each entry of L is; else NULL */
-  int *a_row_start;           /* ICC: where in A each row of U starts; else NULL */
+  int *u_offsets, *u_columns; /* U, the diagonal first in each row; with l_in_plan the columns may be NULL */
+  int *l_source;              /* ICC: the index in U of each entry of L; else NULL */
+  int *a_row_start;           /* ICC: the index in A at which each row of U starts; else NULL */
 
-  int            pivots;        /* do only pivots depend on each other? Then factor_pivots.cu computes the values */
-  unsigned char *mirror_offset; /* with pivots, for ILU: the offset in its row of U of the mirror image of each entry of
-                                   L; NULL where an entry has none, or an offset exceeds 255 */
+  int            pivots;        /* 1: only pivots depend on each other, and factor_pivots.cu computes the values */
+  unsigned char *mirror_offset; /* with pivots, for ILU: for each entry of L, the offset of its mirror image in a row of
+                                   U; NULL if an entry has no mirror image, or an offset exceeds 255 */
   int            lanes_per_row; /* 1 with pivots */
   int            groups;        /* of lanes */
-  int           *row_of_group;  /* [groups] the row of each group, ~row where it needs the whole warp, or FACTOR_NO_ROW;
-                                   with pivots NULL until they are found without a plan */
-  int           *work_offset;   /* [groups] where in work the row of a whole warp is; NULL: there are none */
+  int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or
+                                   FACTOR_NO_ROW; with pivots NULL until they are found without a plan */
+  int           *work_offset;   /* [groups] the index in work of the row of a whole warp; NULL: no row needs a warp */
   void          *work;          /* rows of whole warps while they are computed */
   int            longest_warp_row; /* entries of the longest of them */
 
   void *l, *u;        /* values */
-  int   l_in_plan;    /* the plan may have the only copy of L's values; they are then computed in u, behind a right-hand
-                         side, before those of U */
-  void *inverse;      /* [rows] reciprocals of the pivots: the caller's vector, or: */
-  void *reciprocals;
+  int   l_in_plan;    /* 1: the plan may have the only copy of L's values; they are computed in the memory of u, after a
+                         right-hand side [rows], before U overwrites both */
+  void *inverse;      /* [rows] reciprocals of the pivots: the caller's vector, or reciprocals */
+  void *reciprocals;  /* the factor's own vector, or NULL */
 
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics;      /* of L */
   TrsvAnalysis  *analysis;        /* of L, until TrsvFactorReleaseWorkspace */
-  TrsvAnalysis  *upper_analysis;  /* of U where it was analyzed, until then; else NULL */
+  TrsvAnalysis  *upper_analysis;  /* of U if it was analyzed, until then; else NULL */
   FactorHostWork host_work;
   size_t         bytes;           /* device memory */
 };
@@ -157,9 +157,9 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_start.cu, by factor_pivots.cu: computes the values where f->pivots: by lower if TrsvPlanFindsPivots, or, lower
-   being NULL, in the order of f->row_of_group. If the plan fails, f->status has a row: repeat without the plan; else
-   the plan has the values of L. */
+/* factor_start.cu, by factor_pivots.cu: computes the values if f->pivots. The plan lower finds the pivots; if it is
+   NULL, a kernel finds them in the order of f->row_of_group. If the plan fails, f->status has a row, and the caller
+   repeats the call without the plan; else the plan has the values of L, unless f->l has them. */
 TrsvError TrsvFactorFindPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
 /* factor_start.cu: marks values as not ready and clears f->status; computes the values row by row; sets
@@ -168,7 +168,7 @@ TrsvError TrsvFactorStart(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorEliminate(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream);
 
-/* For tests: lanes for each row, 4, 8, 16 or 32, of factors that are created from now on; 0: chosen by row lengths. */
+/* For tests: lanes for each row, 4, 8, 16 or 32, of factors that are created later; 0: chosen by row lengths. */
 extern int TrsvFactorForcedLanes;
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /*
-   Who computes a row: a thread, if only pivots depend on each other, else a group of lanes.
+   Decides how rows are computed: by a thread each if only pivots depend on each other, else by a group of lanes each.
 
-   Mapping: a thread for each row, position or group; a block for two long rows that are compared. No thread waits for
-   another. Works in the default stream.
+   Mapping: a thread for each row, position or group; a block compares two long rows. Memory order: launches in
+   sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: results are integers, and independent
+   of the order of comparisons. Works in the default stream.
 */
 #include <limits.h>
 #include "analysis/triangle_view.cuh"
@@ -10,7 +11,7 @@
 #include "factor/factor_rows.cuh"
 
 enum {
-  PAIRS             = (int)FACTOR_TERMS * (int)ROWS_BLOCK, /* rows of a block with their dependencies */
+  PAIRS             = (int)FACTOR_TERMS * (int)ROWS_BLOCK, /* a row and a dependency of it, in a block, at most */
   THREAD_SEARCH_MAX = 128                                  /* columns that one thread searches for in another row */
 };
 
@@ -22,7 +23,7 @@ static __device__ __forceinline__ int row_size(bool icc, const int *l_offsets, c
   return icc ? max(l, u) : l + u;
 }
 
-/* counts[c]: rows of more than 8, 16, 32, 64 entries. */
+/* counts[c]: rows of more than 8, 16, 32, 64 entries. longest: the length of the longest row of more than 64. */
 static __global__ void groups_count(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts,
                                     unsigned *longest)
 {
@@ -35,7 +36,7 @@ static __global__ void groups_count(int n, bool icc, const int *l_offsets, const
   if (size > 32 * FACTOR_LANE_ENTRIES) atomicMax(longest, (unsigned)size);
 }
 
-/* A row that needs a warp gets so many groups that an aligned warp is among them. */
+/* The number of groups of each row: one; or, if the row needs a warp, so many that they contain an aligned warp. */
 static __global__ void groups_weights(int n, bool icc, int lanes, const int *order, const int *l_offsets,
                                       const int *u_offsets, int *weights, int *lengths)
 {
@@ -56,7 +57,8 @@ static __global__ void groups_clear(int groups, int *row_of_group)
   if (g < groups) row_of_group[g] = FACTOR_NO_ROW;
 }
 
-/* first: the first group of each position, or NULL if each has one; at: where the rows of whole warps start in work. */
+/* first: the first group of each position; NULL: position p has group p. at: the index in work of each position's row,
+   if it needs a whole warp. */
 static __global__ void groups_assign(int n, int lanes, const int *order, const int *first, const int *at,
                                      int *row_of_group, int *work_offset)
 {
@@ -74,10 +76,10 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
     }
 }
 
-/* The fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without entries
-   take little. If level sets are so narrow that each of their rows can have a warp on a scheduler of its own, each row
-   gets a warp: no row then waits for others of its warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on
-   80^3, 924 rows in a level set, 2.7 -> 3.3). */
+/* Takes the fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without
+   entries take little. If a level set has fewer rows than the device has warp schedulers, each row gets a warp: no row
+   then waits for others of its warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on 80^3, 924 rows in a
+   level set, 2.7 -> 3.3). */
 static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
@@ -102,7 +104,7 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   return TRSV_SUCCESS;
 }
 
-/* Where some rows need a warp. scratch [4 rows + 2]; *work: entries of f->work. */
+/* Assigns groups if some rows need a warp. scratch [4 rows + 2]; *work: entries of f->work. */
 static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *scratch, int *work)
 {
   const size_t n = (size_t)f->rows;
@@ -144,9 +146,9 @@ extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order)
   return TRSV_SUCCESS;
 }
 
-/* Row i, and row k of U, on which it depends: the entries of both whose columns may be the same. */
+/* Row i, and the row k of U on which it depends: the entries of both that may have the same columns. */
 struct RowPair {
-  int i, l, l_count, u, count; /* of row i: where L's start, and how many; where U's start; how many in all */
+  int i, l, l_count, u, count; /* of row i: the first entry of L, and their number; the first of U; the number of all */
   int begin, end;              /* of row k */
 
   __device__ __forceinline__ RowPair(int i, int k, bool icc, const int *l_offsets, const int *u_offsets)
@@ -158,14 +160,14 @@ struct RowPair {
   __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
 };
 
-/* Does a row share a column with one that it depends on? Has an entry of L no mirror image in U, or one too far from
-   the diagonal? */
+/* shared: 1 if a row shares a column with one that it depends on. unmatched: 1 if an entry of L has no mirror image in
+   U, or one too far from the diagonal. */
 struct PatternCheck {
   unsigned shared, unmatched;
 };
 
-/* Do both rows have a column in common, other than i? Searches the longer row for entries first, first + step, ... of
-   the shorter one: else each row that depends on a long one would read all of it. */
+/* Returns true if both rows have a column in common, other than i. Searches the longer row for entries first,
+   first + step, ... of the shorter one; otherwise each row that depends on a long one would read all of it. */
 static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, const int *u_columns, int first,
                                         int step)
 {
@@ -183,8 +185,7 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
   return false;
 }
 
-/* Checks the pattern, a thread for each row; the whole block compares two long rows. Fills mirror_offset unless NULL.
-   */
+/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
                                        const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
                                        PatternCheck *found)

@@ -6,8 +6,7 @@
 
 #include "factor/factor_rows.cuh"
 
-/* The number of the entry of a long row in that column, or -1. Most columns are the diagonal's, or behind all others.
-   */
+/* The number of the entry of a long row in that column, or -1. Most columns are the diagonal's, or after all others. */
 template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r,
                                                                      int column)
 {
@@ -21,15 +20,16 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
   return n < 0 || lower ? n : r.diagonal + n;
 }
 
-/* Waits for a word unless the value seen is ready. */
+/* Returns `seen` if it is ready, else waits for the word. */
 template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen)
 {
   return trsv_is_ready(seen) ? seen : factor_wait(F, word);
 }
 
-/* The elimination of one dependency by the whole warp: its row of U has many entries, [begin, end). The warp goes
-   through the shorter list: that row of U, or (own) the entries of its own row from `first` on; `count` entries. For
-   the first of them: the entry of U, the entry of the row, and the value when it was loaded. */
+/* The elimination of one dependency, row `owner`, by the whole warp: its row of U has many entries, [begin, end). The
+   warp goes through the shorter of two lists: that row of U, or (own) the entries of the warp's row from `first` on.
+   The list has `count` entries. at, target, got: for its first 32 * STEP_CHUNKS entries, of each lane, the entry of U,
+   the entry of the row, and the value when it was loaded. */
 template <class T> struct LongStep {
   int  begin, end, owner, first, count;
   bool own;
@@ -37,8 +37,7 @@ template <class T> struct LongStep {
   T    got[STEP_CHUNKS], inverse, source;
 };
 
-/* Entry n of that list: returns the entry of the row, and in *at the entry of U; one of them is -1 if they do not
-   match. */
+/* Entry n of that list: returns the entry of the row, and in *at the entry of U; a missing one is -1. */
 template <class T> static __device__ __forceinline__ int long_match(const FactorView<T> &F, const FactorRow &r,
                                                                    const LongStep<T> &s, int n, int *at)
 {
@@ -47,7 +46,7 @@ template <class T> static __device__ __forceinline__ int long_match(const Factor
   return factor_find(F, r, F.u_columns[*at]);
 }
 
-/* Loads without waiting. */
+/* Loads the values of a step without waiting for them. */
 template <class T, bool ICC> static __device__ __forceinline__ void long_prepare(const FactorView<T> &F,
                                                                               const FactorRow &r, int lane,
                                                                               LongStep<T> &s)
@@ -85,9 +84,9 @@ static __device__ __forceinline__ T long_eliminate(const FactorView<T> &F, const
   return multiplier;
 }
 
-/* Eliminates 32 dependencies side by side, d being the lane's, if each contributes to the diagonal of this row only (a
-   star): then they do not depend on each other. Each lane adds to its part of the diagonal. Returns false, having done
-   nothing, if one contributes to another entry. */
+/* Eliminates 32 dependencies at the same time, d by this lane, if each contributes only to the diagonal of this row (a
+   star): then they do not depend on each other. Each lane adds to its part of the diagonal. If one contributes to
+   another entry, does nothing and returns false. */
 template <class T, bool ICC> static __device__ __forceinline__ bool long_eliminate_stars(const FactorView<T> &F,
                                                                                const FactorRow &r, T *work, int d,
                                                                                T *diagonal)
@@ -114,9 +113,9 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_elimina
 }
 
 /* Computes a row of any length by a warp. The row is in work, device memory of this warp; __syncwarp orders its lanes.
-   Each lane prepares one of 32 dependencies; they are eliminated in the order of their columns, each when it is ready:
+   Each lane prepares one of 32 dependencies. They are eliminated in the order of their columns, each when it is ready:
    by its lane if its row of U is short, else by all lanes, which load the next such row before they wait for this one.
-   In rows of STAR_ROW dependencies, stars are eliminated side by side: an arrow matrix has no other parallelism. */
+   With at least STAR_ROW dependencies, stars are eliminated 32 at a time: arrow matrices have no other parallelism. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
   const FactorRow r        = factor_row<T, ICC>(F, row);

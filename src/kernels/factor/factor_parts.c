@@ -16,7 +16,7 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-/* Downloads an array to *to and advances *to past it. Returns where the array is, or NULL if there is none. */
+/* Downloads an array to *to and advances *to past it. Returns the address of the copy, or NULL if there is no array. */
 static const void *DownloadArray(char **to, const void *from, size_t bytes, TrsvError *error, TrsvStream stream)
 {
   const void *at = *to;
@@ -52,8 +52,8 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
   return error;
 }
 
-/* A launch and a download; a step for each level set, longer for a row than for a pivot; memory traffic; the
-   dependencies of the longest row, in sequence. */
+/* The sum of: a launch and a download; a step for each level set, longer for a row than for a pivot; memory traffic;
+   the entries of the longest row of a whole warp, in sequence. */
 double TrsvFactorPredict(const TrsvFactor *f)
 {
   const TrsvModelConstants *const k = &TrsvModel;
@@ -62,8 +62,8 @@ double TrsvFactorPredict(const TrsvFactor *f)
          k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
 }
 
-/* Time for each entry, or for each multiply-add if that is more: it is where many rows depend on long ones. With an
-   order, PETSc's symbolic phase of ILU also walks through a list of the row's entries for each entry. */
+/* A time for each entry, or for each multiply-add if that is more, as it is if many rows depend on long ones. With an
+   order, PETSc's symbolic phase of ILU also traverses a list of the row's entries for each entry. */
 double TrsvFactorPredictHost(const TrsvFactor *f)
 {
   const TrsvModelConstants *const k = &TrsvModel;

@@ -1,11 +1,11 @@
 /*
-   The pattern of P A P^T, columns rising in every row, and where in A each of its values is, so that new values take
-   one gather.
+   The pattern of P A P^T, columns rising in every row, and the index in A of each of its values, so that one gather
+   copies new values.
 
    Mapping: a group of lanes for each row of the pattern: each lane finds the place of an entry by counting the smaller
    columns, which it gets by shuffle. If a row is too long for that, all entries are sorted by column and then, stably,
-   by row. A thread for each value. Memory order: shuffles, and atomics on two words that the host reads. No thread
-   waits for another. Same bits: whole numbers and copies.
+   by row. A thread for each value. Memory order: shuffles, and atomics on two words that the host reads. Why it ends:
+   no thread waits. Same bits: integers and copies.
 */
 #include "device/setup.cuh"
 #include "factor/factor.h"
@@ -28,12 +28,12 @@ static __global__ void permute_position(int n, const int *order, int *position)
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
 
-/* The length of each row in its new position. words: the longest length; is order not a permutation? */
+/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
                                        unsigned *words)
 {
   const int  p = trsv_index(), row = p < n ? order[p] : -1;
-  const bool sound = row >= 0 && row < n && position[row] == p; /* false at one position of a row that comes twice */
+  const bool sound = row >= 0 && row < n && position[row] == p; /* false in one of the positions of a repeated row */
   unsigned   length = 0;
 
   if (p < n) lengths[p] = (int)(length = sound ? (unsigned)(offsets[row + 1] - offsets[row]) : 0);

@@ -1,19 +1,19 @@
 /*
-   The values of ILU(0) or IC(0) if only the pivots depend on each other: in grids of 5 or 7 points, trees, and all
+   The values of ILU(0) or IC(0) if only the pivots depend on each other: for stencils of 5 or 7 points, trees, and all
    graphs without triangles, with at most six dependencies in a row.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) for a pattern
-   in which a row and the rows of U that it depends on share no column but its diagonal. Then U is the upper triangle of
-   A except for the pivots d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and L follows from them. A sum has at most six
-   terms, so one thread computes a pivot. If a plan for L can find pivots, its launch does, in a third of the time for
-   many level sets. Its result is checked: with zero pivots, or products outside the range of normal numbers, the kernel
-   of this file repeats the work.
+   in which a row shares no column but its diagonal with the rows of U that it depends on. Then U is the upper triangle
+   of A except for the pivots d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and the pivots determine L. A sum has at
+   most six terms, so one thread computes a pivot. If a plan for L can find the pivots, its launch does that, in a third
+   of the time for many level sets. The result is checked: if a pivot is zero, or a product is not a normal number, the
+   kernel of this file repeats the work.
 
-   Mapping: the block of ticket t finds the pivots of positions t * blockDim.x onwards of L's level order, a thread for
-   each. A second launch fills L and U, a block for ROWS_BLOCK rows. With a plan, a thread for each row computes the
-   plan's input, and another checks its result.
-   Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh). Offsets and pairs of rows cross threads
-   at barriers of a block, sums of long rows by shuffles.
+   Mapping: the block of ticket t finds the pivots of blockDim.x positions of L's level order, from position
+   t * blockDim.x on, a thread for each. A second launch fills L and U, a block for ROWS_BLOCK rows. With a plan, a
+   thread for each row computes the plan's input, and a thread for each row checks the result.
+   Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh). Offsets cross threads at barriers of a
+   block, sums of long rows by shuffles.
    Why it ends: a row waits only for smaller positions. Their blocks have started. In each turn every thread of a warp
    polls once and stores its pivot if it can. By induction on the position every wait ends; the spin limit bounds it.
    Same bits: terms are subtracted in the order of their columns, or in the order of the plan's records.
@@ -23,7 +23,7 @@
 #include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
 
-/* Row i depends on row j by entry k of L. Returns where in A the entry of row j in column i is, or -1. */
+/* Row i depends on row j by entry k of L. Returns the index in A of the entry of row j in column i, or -1. */
 template <class T, bool ICC> static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F,
                                                                                  const unsigned char *mirror_offset,
                                                                                  int i, int j, int k)
@@ -94,8 +94,8 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 }
 
 /* The reciprocals y of the pivots obey y_i = 1 / (a_ii - sum over k of (a_ik a_ki) y_k), a recurrence with L's pattern,
-   so a plan for L can find them. This kernel computes its values, in L, and its right-hand side, at the start of U. A
-   thread for each row. Reports a row with a product that is not a normal number. */
+   so a plan for L can find them. This kernel computes its values a_ik a_ki, stored in L, and its right-hand side a_ii,
+   stored at the start of U. A thread for each row. Reports a row with a product that is not a normal number. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_terms(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
 {
@@ -121,9 +121,9 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 }
 
 /* Checks the reciprocals that the plan found, a thread for each row. Computes each pivot again, and reports a row whose
-   pivot differs from 1 / reciprocal by more than rounding of its terms, or is zero, or has infinite or vanishing terms:
-   pivots_find repeats the work. U takes 1 / reciprocal, not the pivot of this kernel: if terms cancel, the two may
-   differ by much of the pivot. L U then differs from A by rounding of the terms on the diagonal only. */
+   pivot differs from 1 / reciprocal by more than the rounding of its terms, or counts as zero, or is not finite;
+   pivots_find then repeats the work. U gets 1 / reciprocal, not the pivot of this kernel: if terms cancel, the two may
+   differ by much of the pivot. On the diagonal L U then differs from A only by the rounding of the terms. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_check(const FactorView<T> F, int rows)
 {
@@ -155,20 +155,20 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
     atomicMin(&F.status->row, (unsigned)i);
 }
 
-/* What a launch fills: L; U without its pivots; the pivots, from their reciprocals. */
+/* What pivots_fill fills: L; U without its pivots; with FILL_UPPER, also the pivots from their reciprocals. */
 enum {
   FILL_LOWER  = 1,
   FILL_UPPER  = 2,
   FILL_PIVOTS = 4
 };
 
-/* A block has ROWS_BLOCK rows: a thread for each row of L, as these are short; all threads share the entries of U. No
-   thread waits for another. */
+/* A block has ROWS_BLOCK rows: a thread for each row of L, because these are short; all threads share the entries of U.
+   No thread waits. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_fill(const FactorView<T> F, int rows, int what)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
-  TRSV_SHARED(int, from, ROWS_BLOCK); /* where in A a row of U starts, less where in U it does */
+  TRSV_SHARED(int, from, ROWS_BLOCK); /* the index in A of each row of U, minus its index in U */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK,
             count = rows_load(F.u_offsets, rows, first, start), i = first + t;
 
@@ -210,8 +210,8 @@ static TrsvError FindInLevelOrder(const TrsvFactor *f, const FactorView<T> &F, T
   return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }
 
-/* The plan gets the values of L. The factor keeps them, too, if it has memory for them; if not, they are computed in
-   the memory of U, before U. */
+/* The plan finds the pivots. If the factor has memory for L, it keeps the values of L; if not, L is computed in the
+   memory of U, and the plan gets the values before U overwrites them. */
 template <class T, bool ICC>
 static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, TrsvStream stream)
 {

@@ -2,28 +2,28 @@
    The values of ILU(0) or IC(0), row by row (IKJ), in one launch for all level sets.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4). Rows wait for
-   each other as in synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020); a value is its own flag. ICC is
-   the same for the upper triangle: with L = U^T, the multipliers of a row are the entries of U in its column. Zero
+   each other as in synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020); a value is its own flag. ICC
+   does the same in the upper triangle: with L = U^T, the multipliers of a row are the entries of U in its column. Zero
    pivots are defined as in PETSc.
 
-   Mapping: rows in the order of L's level sets. The block of ticket t takes groups t * groups onwards; a group is 4, 8,
-   16 or 32 lanes, with at most two entries of its row in each lane. A longer row takes a whole warp. The columns of a
-   dependency's row of U are matched with the row's own before the wait; in a long row of U each lane searches for its
-   own columns. A group waits for four dependencies at once.
+   Mapping: rows in the order of L's level sets. A group is 4, 8, 16 or 32 lanes, with at most two entries of its row in
+   each lane; the block of ticket t has the groups from t * FACTOR_BLOCK / lanes on. A longer row takes a whole warp.
+   The columns of a dependency's row of U are matched with the row's own before the wait; in a long row of U each lane
+   searches for its own columns. A group waits for four dependencies at once.
    Memory order: a row reads words of U and reciprocals of pivots from other rows. Each word is its own flag (sync.cuh);
    TrsvFactorStart marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
    and its work.
    Why it ends: a row waits only for rows of earlier groups. Their blocks have smaller tickets, so they have started. In
-   each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A row
-   that takes a whole warp waits alone. By induction on the group every wait ends; the spin limit bounds it.
-   Same bits: dependencies are eliminated in the order of their columns, whatever order they arrive in. Stars of a very
-   long row are added up lane by lane, then over the lanes.
+   each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A warp
+   with a long row has no other row. By induction on the group every wait ends; the spin limit bounds it.
+   Same bits: dependencies are eliminated in the order of their columns, in whatever order they get ready. Stars of a
+   very long row are added up lane by lane, then over the lanes.
 */
 #include "factor/factor_long_row.cuh"
 
 enum {
-  BLOCKS_PER_SM = 6, /* that the registers have to suffice for */
-  GROUP_POLLS   = 2  /* polls of a group that could go on, for other groups of its warp to join it */
+  BLOCKS_PER_SM = 6, /* the compiler limits registers to those of so many blocks */
+  GROUP_POLLS   = 2  /* times that a group whose values are ready polls again, to continue with others of its warp */
 };
 
 template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK, BLOCKS_PER_SM)
@@ -52,7 +52,7 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
     const bool     can  = !done && (!row.waiting || __all_sync(row.mask, row.poll(F, spin)));
     const unsigned some = __ballot_sync(0xffffffffu, can);
 
-    /* groups that go on together share instructions: a group that can go on polls a little longer for the others */
+    /* groups that continue together share instructions: a group that can continue first polls again for the others */
     if (some != __ballot_sync(0xffffffffu, !done) && (!some || tries++ < GROUP_POLLS)) continue;
     tries = 0;
     if (!can) continue;

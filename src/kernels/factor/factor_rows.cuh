@@ -11,18 +11,18 @@
 enum {
   LANE_ENTRIES = FACTOR_LANE_ENTRIES,
   AHEAD        = 4,  /* dependencies that a short row waits for at once; loads in flight of a long row */
-  LANE_SUM_MAX = 32, /* entries of a row that one lane adds up */
-  MATCH_ROUNDS = 8,  /* times that the lanes of a short row read S columns of a row of U; of a longer one, each lane
+  LANE_SUM_MAX = 32, /* entries of a row that one lane adds up, at most */
+  MATCH_ROUNDS = 8,  /* the S lanes of a short row read up to 8 S columns of a row of U; in a longer row of U each lane
                         searches for its own columns */
 
   /* a row of a whole warp: */
-  LANE_APPLY_MAX  = 4,   /* entries of a row of U that one lane applies */
-  STEP_CHUNKS     = 2,   /* chunks of 32 entries of a longer row of U that are loaded before the wait */
-  STAR_ROW        = 512, /* dependencies of a row from which on stars are looked for */
-  LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal */
+  LANE_APPLY_MAX  = 4,   /* entries of a row of U that one lane applies, at most */
+  STEP_CHUNKS     = 2,   /* 64 entries of a longer row of U are loaded before the wait, 32 at a time */
+  STAR_ROW        = 512, /* rows with at least so many dependencies are checked for stars (long_eliminate_stars) */
+  LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal, at most */
 };
 
-/* Does ICC conjugate? Real values have no such flag. */
+/* hermitian: ICC conjugates. Real values have no such flag. */
 template <class T> struct FactorFlags {
   explicit FactorFlags(const TrsvFactor *) { }
 
@@ -73,8 +73,8 @@ template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, 
 template <class T> TrsvError FactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *,
                                           TrsvStream);
 
-/* The shared memory with which a multiprocessor holds the blocks of so many level sets, at most 8: enough in flight to
-   hide the loads before a wait, and few that poll far ahead. */
+/* The shared memory that limits the blocks on a multiprocessor to those of `level_sets` level sets, and to 8: enough
+   blocks to hide the loads before a wait, and few that poll long before their dependencies are ready. */
 static inline TrsvError FactorLimitBlocks(const TrsvFactor *f, double level_sets, const void *kernel, size_t *shared)
 {
   const double most = 8;
@@ -87,8 +87,8 @@ static inline TrsvError FactorLimitBlocks(const TrsvFactor *f, double level_sets
     kernel, (int)(blocks < 1 ? 1 : blocks > most ? most : f->pivots ? blocks : ceil(blocks)), shared);
 }
 
-/* A row: where it starts in L and U, and its entries that are computed: all of them, or for ICC those of U. Entry
-   number `diagonal` is its diagonal. */
+/* A row: its first entries in L and U, the number of its dependencies, and the entries that are computed: all of them,
+   or for ICC those of U; entry number `diagonal` is its diagonal. */
 struct FactorRow {
   int row, l, u, dependencies, diagonal, length;
 };
@@ -121,7 +121,7 @@ template <class T> static __device__ __forceinline__ int factor_column(const Fac
 }
 
 /* Checks the pivot of a row as PETSc's MatPivotCheck() does, given the sum of the magnitudes of the row's other
-   entries. Stores it to U, publishes its reciprocal in a word, and returns that. */
+   entries. Stores the pivot in U, publishes its reciprocal in *word, and returns the reciprocal. */
 template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word,
                                                                     T pivot, TrsvReal<T> sum)
 {
@@ -141,8 +141,8 @@ template <class T> static __device__ __forceinline__ T factor_pivot(const Factor
   return trsv_publish(word, 1 / pivot);
 }
 
-/* Adds to sum the magnitudes of a lane's entries [begin, end): the lane does, or all lanes of the warp if they are
-   many. All lanes call this together. */
+/* Adds to sum the magnitudes of a lane's entries [begin, end). If they are many, all lanes of the warp add them up. All
+   lanes call this together. */
 template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
@@ -172,7 +172,7 @@ template <class T> static __device__ __forceinline__ T factor_wait(const FactorV
   return v;
 }
 
-/* Where in the rising columns [low, high) a column is, or -1. */
+/* The index of a column in the rising columns [low, high), or -1. */
 static __device__ __forceinline__ int factor_search(const int *columns, int low, int high, int column)
 {
   while (low < high) {
@@ -185,7 +185,7 @@ static __device__ __forceinline__ int factor_search(const int *columns, int low,
   return -1;
 }
 
-/* Element e of an array, without an index that would move the array to memory. */
+/* Element e of an array in registers; a variable index would move the array to local memory. */
 template <class V> static __device__ __forceinline__ V factor_select(const V (&array)[LANE_ENTRIES], int e)
 {
   V v = array[0];
@@ -195,16 +195,15 @@ template <class V> static __device__ __forceinline__ V factor_select(const V (&a
   return v;
 }
 
-/* A row of at most S * LANE_ENTRIES entries and dependencies, computed by the S lanes of mask. Lane n has entries n,
-   n + S, ... */
+/* A row of at most S * LANE_ENTRIES entries and dependencies, computed by S lanes. Lane n has entries n, n + S, ... */
 template <class T, int S, bool ICC> struct ShortRow {
   FactorRow r;
   unsigned  mask;
   int       lane, base; /* the next dependency; those before it are eliminated */
   bool      waiting;    /* for dependencies base, base + 1, ... */
   int       column[LANE_ENTRIES];                                         /* of the lane's entries */
-  int       source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];   /* of its dependencies: the row, and which
-                                                                             entries of it in U may matter */
+  int       source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];   /* of its dependencies: the row, and its
+                                                                             entries [from, to) of U that may match */
   int       where[AHEAD][LANE_ENTRIES], owner[AHEAD]; /* of dependencies base, ...: the entry of U for each entry of the
                                                          lane, or -1; the row, or -1 */
   T         value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
@@ -239,7 +238,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     }
   }
 
-  /* Finds which entries of U the next dependencies contribute, before the wait for any of them. */
+  /* Finds the entries of U that the next AHEAD dependencies contribute, before the wait for any of them. */
   __device__ __forceinline__ void prepare(const FactorView<T> &F)
   {
     int begin[AHEAD], end[AHEAD], first[AHEAD];
@@ -258,7 +257,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     for (int w = 0; w < AHEAD; w++) {
 #pragma unroll
       for (int e = 0; e < LANE_ENTRIES; e++) where[w][e] = -1;
-      if (end[w] - begin[w] > MATCH_ROUNDS * S) { /* else many rows would each read all of a long row */
+      if (end[w] - begin[w] > MATCH_ROUNDS * S) { /* a search: many rows may depend on one long row */
 #pragma unroll
         for (int e = 0; e < LANE_ENTRIES; e++) where[w][e] = factor_search(F.u_columns, begin[w], end[w], column[e]);
       } else {
@@ -273,7 +272,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     waiting = true;
   }
 
-  /* Polls once for each value that is not ready; are all ready now? */
+  /* Polls once for each value that is not ready; returns true if all are ready now, or after the time limit. */
   __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;
@@ -302,7 +301,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     return true;
   }
 
-  /* Eliminates the dependencies that are ready, in the order of their columns. */
+  /* Eliminates the next AHEAD dependencies, which are ready, in the order of their columns. */
   __device__ __forceinline__ void eliminate(const FactorView<T> &F)
   {
 #pragma unroll

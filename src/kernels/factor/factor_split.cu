@@ -1,8 +1,9 @@
 /*
    Splits the pattern of A into those of L and U, on the device.
 
-   Mapping: a block has ROWS_BLOCK rows, and its threads share all their entries (triangle_view.cuh). Kernels that read
-   no entries have a thread for each row or entry. No thread waits for another. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads share all their entries (triangle_view.cuh). Other kernels have
+   a thread for each row or entry. Memory order: barriers of a block, atomics on words that the host reads, launches in
+   sequence. Why it ends: no thread waits. Same bits: results are integers. Works in the default stream.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
@@ -14,7 +15,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* entries of the row before it, or -1 */
-  TRSV_SHARED(unsigned, falls, 1); /* the first row with invalid offsets: the rows behind it are not read */
+  TRSV_SHARED(unsigned, falls, 1); /* the first row with invalid offsets; only rows before it are read */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
   diagonal[t] = -1;
@@ -39,7 +40,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMin(bad, (unsigned)(first + t));
 }
 
-/* A row of U starts behind its row of L, and all earlier rows. */
+/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. */
 static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets)
 {
   const int i = trsv_index();
@@ -47,7 +48,7 @@ static __global__ void split_upper(int n, const int *offsets, const int *l_offse
   if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
 }
 
-/* ICC: the lengths of U's rows, and where in A they start. */
+/* ICC: the lengths of U's rows, and the indices in A at which they start. */
 static __global__ void split_lengths(int n, const int *offsets, const int *left, int *lengths, int *start)
 {
   const int i = trsv_index();
@@ -264,7 +265,7 @@ static TrsvError CountHostWork(TrsvFactor *f)
   return error;
 }
 
-/* Checks the rows of A before it brings them into another order, so that an error names a row of A. */
+/* Checks the rows of A before it permutes them, so that an error names a row of A. */
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                      TrsvMemory memory, int *row)
 {

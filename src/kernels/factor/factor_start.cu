@@ -2,9 +2,9 @@
    One attempt at the values of ILU(0) or IC(0): marks values as not ready, and dispatches to factor_rows.cu or
    factor_pivots.cu. Also the row sums from which a shift is found.
 
-   Mapping: a thread for each word or row; all lanes of a warp add up a long row. No thread waits for another. Same
-   bits: a sum has a fixed order, lane by lane where a warp makes it; the largest of all sums does not depend on their
-   order.
+   Mapping: a thread for each word or row; all lanes of a warp add up a long row. Memory order: shuffles, and an atomic
+   maximum that the host reads. Why it ends: no thread waits. Same bits: each sum has a fixed order, and the largest of
+   all sums does not depend on theirs.
 */
 #include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
@@ -21,13 +21,13 @@ template <class T> static __global__ void factor_start(long upper, int rows, T *
   status->largest = 0;
 }
 
-/* The largest sum of |a_ij| off the diagonal less a_ii: what a row lacks for diagonal dominance. PETSc takes whole rows
-   of A, for ICC, too. Bits of positive numbers compare as the numbers do. */
+/* The largest sum over the rows of |a_ij| off the diagonal, minus a_ii: the shift that makes A diagonally dominant. As
+   in PETSc, ICC also uses whole rows of A. The bits of positive numbers compare as the numbers do. */
 template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets,
                                                       const int *start, const T *a, FactorStatus *status)
 {
   const int    i        = trsv_index();
-  const bool   some     = i < n; /* other threads help with long rows */
+  const bool   some     = i < n; /* false: this thread only helps with long rows of its warp */
   const int    diagonal = !some ? 0
                           : icc ? start[i]
                                 : l_offsets[i + 1] + u_offsets[i],

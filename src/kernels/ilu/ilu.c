@@ -1,12 +1,12 @@
 /*
-   The life of a factorization: create, values, destroy.
+   Creates a factorization, sets its values, and destroys it.
 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ilu/ilu.h"
 
-/* Why the host has to factor, as far as is known without the pattern; "" if the device can. */
+/* The reason why the host has to factor, as far as it is known without the pattern; "" if there is none. */
 static const char *FindHostReason(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
 {
   if (r->place == TRSV_PLACE_HOST) return "asked for";
@@ -47,8 +47,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorization on the device. An invalid pattern, or a longer predicted time, becomes a reason for the
-   host. */
+/* The symbolic factorization on the device. Sets host_reason if the pattern is invalid or the host is faster. */
 static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   const TrsvError error = CreateFactor(ilu, A);
@@ -68,7 +67,7 @@ static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
   return TRSV_SUCCESS;
 }
 
-/* The same for A that may be wide. */
+/* FactorSymbolic for a matrix that may be wide. */
 static TrsvError FactorWide(TrsvIlu *ilu, const TrsvCSR *A)
 {
   TrsvCSR narrowed;
@@ -79,7 +78,7 @@ static TrsvError FactorWide(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* First set-ups on a device. The peak of a set-up is known if no other has started since. */
+/* The number of first set-ups on devices. The peak of a set-up is known only if no other has started since. */
 static unsigned setups;
 
 TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *A, TrsvIlu **result)

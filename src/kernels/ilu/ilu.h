@@ -1,12 +1,11 @@
 /*
-   ilu.h: the object TrsvIlu. ilu.c has its life and values, solves.c its plans, order.c the choice of an order,
-   describe.c its description.
+   ilu.h: the object TrsvIlu. ilu.c creates it, sets its values and destroys it; solves.c has its plans, order.c the
+   choice of an order, describe.c its description.
 
-   Ownership: the factor owns the patterns of L and U, and their values until the plans have copies. A pair of plans
-   owns all that its solves need. The pair for solves with A on the device lends the factor two things: the vector
-   between its two solves, for reciprocals of pivots; and its plan for L, which may find the pivots. With such a plan
-   the factor keeps neither the values of L nor the columns of U (TrsvFactorReleaseWorkspace). TrsvFactorMaterialize
-   rebuilds them for other plans.
+   Ownership: the factor owns the patterns and values of L and U. A pair of plans owns all that its solves need. The
+   factor uses two parts of the pair for solves with A on the device: the vector between the two solves, for reciprocals
+   of pivots; and the plan for L, which may find the pivots. With such a plan the factor has neither the values of L nor
+   the columns of U (TrsvFactorReleaseWorkspace). TrsvFactorMaterialize rebuilds them for other plans.
 
    Errors, units and threads: see trsv.h.
 */
@@ -23,7 +22,7 @@
 extern "C" {
 #endif
 
-/* Predicted seconds: of the solves with L and U; of the rest of a first set-up, once the pattern is split. */
+/* Predicted seconds: of one solve with L and one with U; of a first set-up after the pattern is split. */
 typedef struct {
   double solves, setup;
 } TrsvOrderCost;
@@ -48,10 +47,10 @@ TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision, int on_host, T
 struct TrsvIlu {
   TrsvIluRequest  request; /* its row and column are not kept */
   int             rows;
-  TrsvFactor     *factor;      /* NULL where the host factors */
+  TrsvFactor     *factor;      /* NULL if the host factors */
   TrsvPair       *pair[2][2];  /* [memory][transposed], made by TrsvIluPrepare */
-  int             ready[2][2]; /* does that pair have values? */
-  int             tuning;      /* will TrsvIluTune be called? It needs the analyses */
+  int             ready[2][2]; /* 1: that pair has values */
+  int             tuning;      /* 1: TrsvIluTune will be called, so the analyses are kept */
   TrsvOrderChoice order;
   char            host_reason[96];
   size_t          bytes_before; /* device memory in use before the first set-up */
@@ -63,14 +62,13 @@ struct TrsvIlu {
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* narrow.cu: n 64-bit indices in 32 bits, in new memory; and A, or, if it is wide, a copy of it with such indices. All
-   on the device, in the default stream, which is waited for. */
+/* narrow.cu: TrsvDeviceNarrow copies n 64-bit indices to new memory as 32-bit indices. TrsvNarrowCreate returns A, or,
+   if A is wide, A with copied indices. Arrays are on the device; both work in the default stream and wait for it. */
 TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 
-/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns the given error, or its own.
-   */
+/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns that error, or its own. */
 TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
 TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
 

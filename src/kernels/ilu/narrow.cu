@@ -1,7 +1,8 @@
 /*
-   64-bit indices on the device in 32 bits.
+   Copies 64-bit indices on the device to 32-bit indices.
 
-   Mapping: a thread for each index. No thread waits for another. Same bits: copies.
+   Mapping: a thread for each index. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
+   copies.
 */
 #include "device/setup.cuh"
 #include "ilu/ilu.h"

@@ -1,12 +1,12 @@
 /*
    The automatic choice of an order for a matrix on the device: natural or multicolor.
 
-   In the multicolor order an apply is shorter, and mostly the first set-up, too, as it needs no schedule; but the
-   solver may take more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and a
-   hundred iterations of the two solves, a product with A and vector operations. Iterations are expected to grow as the
-   fill that ILU(0) leaves out, estimated from the values in both orders. The natural order stays if values are far from
-   symmetric: such a matrix describes a flow or an elimination order, which ILU(0) in another order loses. It also stays
-   if ILU(0) in it has no fill to drop, as in a band.
+   In the multicolor order an apply takes less time, and so does mostly the first set-up, which needs no schedule; but
+   the solver may need more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and
+   order_iterations iterations, each of two solves, a product with A and vector operations. The expected growth of the
+   iterations depends on the fill that ILU(0) discards, estimated from the values in both orders. The natural order is
+   kept if the values are far from symmetric: such a matrix describes a flow or an elimination order, which another
+   order loses. It is also kept if ILU(0) discards no fill in it, as in a full band.
 */
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
-/* Seconds of a first set-up for the plan of one triangle: launches, and a pass over level sets and entries, or for a
-   schedule a pass along chains of rows. */
+/* Seconds that the plan of one triangle takes in a first set-up: launches, and a pass over level sets and entries, or
+   for a schedule a pass along chains of rows. */
 static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   const TrsvModelConstants *const k = &TrsvModel;
@@ -26,8 +26,8 @@ static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
                                : k->plan_level * s->levels + k->plan_entry * (double)s->nnz);
 }
 
-/* The two solves, and the rest of a first set-up: two plans and the values. Assumes that U is like L. *choice gets the
-   algorithm for L if none is named. solves is 0 if an algorithm has no prediction. */
+/* Predicts the two solves, and the rest of a first set-up: two plans and the values. Assumes that U is like L. *choice
+   gets the algorithm for L if none is named. solves is 0 if an algorithm has no prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
 {
   const TrsvStatistics *s    = &f->statistics;
@@ -45,8 +45,8 @@ static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const
   return cost;
 }
 
-/* Seconds of an iteration of CG without the apply: launches, waits of the host for norms and dot products, memory
-   traffic of A and vectors. */
+/* Seconds of an iteration of CG without the preconditioner: launches, waits of the host for norms and dot products,
+   memory traffic of A and vectors. */
 static double IterationRest(const TrsvFactor *f)
 {
   const double byte = TrsvModel.order_byte, size = (double)TrsvValueSize(f->precision);
@@ -54,14 +54,14 @@ static double IterationRest(const TrsvFactor *f)
   return TrsvModel.order_rest + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
 }
 
-/* Seconds from a pattern to a solution; growth: of the number of iterations. */
+/* Seconds from a pattern to a solution; growth: the factor on the number of iterations. */
 static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth)
 {
   return c->setup + TrsvModel.order_iterations * growth * (c->solves + rest);
 }
 
-/* Seconds to find the multicolor ordering, on the host if that is faster: on the device the rows of a chain wait for
-   each other, longer if they have more entries; rows of a grid do not. */
+/* Seconds to find the multicolor ordering; *on_host: 1 if the host is faster. On the device the rows of a chain wait
+   for each other, longer if they have more entries; those of a grid do not wait. */
 static double OrderingSeconds(const TrsvFactor *f, int *on_host)
 {
   const TrsvModelConstants *const k       = &TrsvModel;
@@ -111,7 +111,7 @@ static TrsvError CreateOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrder
   return TrsvIluOrderMulticolor(A, f->precision, on_host, multicolor);
 }
 
-/* The cost of the multicolor order, estimated before it is found. */
+/* Estimates the cost of the multicolor order before that order is found. */
 static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2])
 {
   const int       levels   = (int)(TrsvRegular(&natural->statistics) ? TrsvModel.order_levels_grid
@@ -124,19 +124,19 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   s->level_mean     = (double)s->rows / s->levels;
   s->level_max      = (int)ceil(s->level_mean); /* colors have about the same size */
   s->level_span     = TrsvModel.order_level_span * s->level_mean;
-  s->chain_fraction = 0; /* no chains: */
-  s->row_bandwidth  = 0; /* not the order of a grid */
+  s->chain_fraction = 0; /* no chains of neighbors */
+  s->row_bandwidth  = 0; /* not the natural order of a grid */
   return PredictCost(&estimate, named, &unused);
 }
 
-/* Growth of the number of iterations in another order than the natural one, given the fill left out in both. */
+/* Iterations in another order over those in the natural one, given the fill discarded in both orders. */
 static double IterationGrowth(const double fill[2])
 {
   if (!(fill[1] > fill[0])) return TrsvModel.order_growth; /* NaN, too */
   return fill[0] > 0 ? TrsvModel.order_growth * pow(fill[1] / fill[0], TrsvModel.order_growth_power) : HUGE_VAL;
 }
 
-/* Does ILU(0) in the natural order drop no fill? Fill stays between a row's first entry and its diagonal. */
+/* 1 if ILU(0) in the natural order discards no fill: fill is only between a row's first entry and its diagonal. */
 static int IsComplete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows < (double)(s->nnz - s->rows) + 0.5; }
 
 static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
@@ -193,7 +193,7 @@ static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, c
   return TrsvCheckNearlySymmetric(A, natural->precision, choice->reason, sizeof(choice->reason));
 }
 
-/* Would the multicolor order, with so many more iterations, take less time? */
+/* 1 if the multicolor order, with the expected growth of the iterations, takes less time. */
 static int IsFaster(const TrsvOrderChoice *choice, const TrsvOrderCost *ordered)
 {
   return SolutionSeconds(ordered, choice->rest, choice->growth) < SolutionSeconds(&choice->natural, choice->rest, 1);
@@ -260,7 +260,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no memory for two factors, to compare");
     error = TRSV_SUCCESS;
   }
-  /* some algorithms plan L with the analysis of U; for others the pair analyzes U while it plans L */
+  /* some algorithms use the analysis of U to plan L; for others the pair analyzes U while it plans L */
   first = lower ? lower : choice->lower.algorithm;
   if (!error && !choice->multicolor && first && first->uses_heights &&
       first->uses_heights(&(*factor)->statistics, precision))

@@ -5,13 +5,13 @@
 #include <string.h>
 #include "ilu/ilu.h"
 
-/* The two triangles in one memory, as plans take them. */
+/* The two triangles in one memory, the input of plans. */
 typedef struct {
   TrsvMatrix    L, U;
   const void   *l, *u; /* values; NULL: there are none, or only a plan has those of L */
   const int    *row, *column;
   TrsvMemory    memory;
-  TrsvTriangles copy; /* owns the arrays if they were downloaded for this */
+  TrsvTriangles copy; /* owns the arrays if they were downloaded */
 } Triangles;
 
 static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
@@ -34,7 +34,7 @@ static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
   return pair ? pair->forward.plan : NULL;
 }
 
-/* The triangles for plans in a memory. whole: rebuild the arrays that TrsvFactorReleaseWorkspace freed. */
+/* The triangles for plans in a memory. whole: first call TrsvFactorMaterialize. */
 static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
                          TrsvStream stream)
 {
@@ -56,8 +56,8 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
   return TRSV_SUCCESS;
 }
 
-/* A pair on a device for a factor of the host analyzes L first: its level sets decide whether both plans are made at
-   the same time. */
+/* For a factor of the host and a pair on a device, analyzes L first: the number of its level sets decides whether both
+   plans are made at the same time. */
 static TrsvError MakePair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed)
 {
   const TrsvChoice *known    = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;

@@ -4,9 +4,9 @@
    Source: H. A. van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
    nonsymmetric linear systems, 1992. Breakdowns are those that PETSc's KSPBCGS finds.
 
-   Mapping: rows i, i + threads of the launch, ... to a thread. Memory order: scalars cross launches, and partial sums
-   cross blocks as krylov_sum() says. Why it ends: nobody waits for another block. Same bits: a sum's order depends on
-   the number of rows and of multiprocessors alone.
+   Mapping: thread i has rows i, i + n, i + 2 n, ... of n threads in the launch. Memory order: scalars cross launches;
+   partial sums cross blocks in krylov_sum(). Why it ends: no block waits for another. Same bits: the order of a sum
+   depends only on the numbers of rows and of multiprocessors.
 */
 #include "krylov/krylov.cuh"
 

@@ -4,9 +4,9 @@
    Source: M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, 1952. Breakdowns
    are those that PETSc's KSPCG finds.
 
-   Mapping: rows i, i + threads of the launch, ... to a thread. Memory order: scalars cross launches, and partial sums
-   cross blocks as krylov_sum() says. Why it ends: nobody waits for another block. Same bits: a sum's order depends on
-   the number of rows and of multiprocessors alone.
+   Mapping: thread i has rows i, i + n, i + 2 n, ... of n threads in the launch. Memory order: scalars cross launches;
+   partial sums cross blocks in krylov_sum(). Why it ends: no block waits for another. Same bits: the order of a sum
+   depends only on the numbers of rows and of multiprocessors.
 */
 #include "krylov/krylov.cuh"
 
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK) cg_step(const KrylovView 
   krylov_each(K.rows, [&](int i) { r[i] = fma(-alpha, w[i], r[i]); });
 }
 
-/* beta = r.z over the one before, and the norm. */
+/* rho = r.z, beta = rho / the previous rho, and the norm. */
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   cg_residual(const KrylovView K, int k, const double *r, const double *z, const TrsvStopping stopping)
 {

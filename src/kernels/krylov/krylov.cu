@@ -67,7 +67,7 @@ extern "C" TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration
   for (unsigned polls = 1; __atomic_load_n(report + 3, __ATOMIC_ACQUIRE) != number; polls++) {
     if (idle)
       return TrsvFail(TRSV_ERR_DEVICE, "the device is idle, but has not reported iteration %d", iteration);
-    if (polls % (1 << 20) == 0) TrsvCall(TrsvDeviceIsIdle(k->stream, &idle)); /* now and then: it takes a lock */
+    if (polls % (1 << 20) == 0) TrsvCall(TrsvDeviceIsIdle(k->stream, &idle)); /* seldom, because it takes a lock */
   }
   const unsigned long long bits = (unsigned long long)report[1] << 32 | report[0];
   memcpy(&result->norm, &bits, sizeof(bits));

@@ -12,40 +12,40 @@ enum {
   KRYLOV_BLOCK      = 256, /* threads */
   KRYLOV_PER_SM     = 4,   /* blocks of a launch for each multiprocessor */
   KRYLOV_SUMS       = 3,   /* of a launch, at most */
-  KRYLOV_REPORTS    = 4,   /* kept at a time: the host is at most one iteration behind */
-  KRYLOV_REPORT     = 4    /* words of each: the norm's two, the state, and the number of the report, written last */
+  KRYLOV_REPORTS    = 4,   /* reports that are kept: the host reads one of the last two iterations */
+  KRYLOV_REPORT     = 4    /* words of a report: two of the norm, the state, and its number, which is written last */
 };
 
 /* On the device. rho is r.z of CG, r.r0 of BiCGStab. */
 struct KrylovScalars {
   double   rho, rho_before, curvature, alpha, beta, omega;
-  int      last;    /* the last iteration that counts; INT_MAX while none has stopped */
-  int      pending; /* TrsvKrylovState of an iteration that breaks down before its report */
+  int      last;    /* the last iteration that may change vectors; INT_MAX until one stops */
+  int      pending; /* BiCGStab: the state of an iteration that is known before its report */
   unsigned arrived; /* blocks of a launch that have stored their sums */
 };
 
-/* What each kernel gets. */
+/* The common argument of all kernels. */
 struct KrylovView {
   int            rows;
   TrsvNorm       norm;
   KrylovScalars *scalars;
   double        *partial; /* [KRYLOV_SUMS * blocks] */
   unsigned      *reports; /* [KRYLOV_REPORTS * KRYLOV_REPORT], pinned */
-  unsigned       first;   /* number of the report of iteration 0: no two reports of an object have the same */
+  unsigned       first;   /* the number of iteration 0's report; each report of an object has another number */
 };
 
 struct TrsvKrylov {
   KrylovView view;
   void      *memory; /* of the scalars and the partial sums */
   unsigned   blocks, most_blocks;
-  int        launched; /* the last iteration of this solve, of which a part at least was launched */
+  int        launched; /* the last iteration of this solve of which at least a part was launched */
   TrsvStream stream;
 };
 
 #define KRYLOV_LAUNCH(k, kernel, ...) \
   TRSV_LAUNCH(kernel, (k)->blocks, KRYLOV_BLOCK, 0, (k)->stream, (k)->view, __VA_ARGS__)
 
-/* f(i) for each row that is this thread's. */
+/* Calls f(i) for each row of this thread. */
 template <class F> static __device__ __forceinline__ void krylov_each(int rows, F f)
 {
   const int stride = (int)(gridDim.x * blockDim.x);
@@ -54,7 +54,7 @@ template <class F> static __device__ __forceinline__ void krylov_each(int rows, 
   for (int i = trsv_index(); i < rows; i += stride) f(i);
 }
 
-/* Sums of the block, in its thread 0. The order of a sum depends on the sizes of block and launch alone. */
+/* Adds up each sum over the block, in its thread 0. The order of a sum depends only on the size of the block. */
 template <int N> static __device__ __forceinline__ void krylov_block_sum(double (&sum)[N])
 {
   TRSV_SHARED(double, of_warp, N *KRYLOV_BLOCK / 32);
@@ -72,9 +72,9 @@ template <int N> static __device__ __forceinline__ void krylov_block_sum(double 
     }
 }
 
-/* True in one thread of the launch, which then has the sums over all threads; each thread brings its own.
-   The block that arrives last adds up the partial sums of all blocks, in their order: the same bits every run. An
-   arrival releases the block's partial sums and acquires those of earlier arrivals. Nobody waits for another block. */
+/* Adds up each sum over all threads of the launch. Returns true in one thread, which gets the totals. The block that
+   arrives last adds up the partial sums of all blocks, in the order of the blocks: the same bits every run. An arrival
+   releases the block's partial sums and acquires those of earlier arrivals. No block waits for another. */
 template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovView &K, double (&sum)[N])
 {
   TRSV_SHARED(unsigned, last, 1);
@@ -97,7 +97,7 @@ template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovV
 
 static __device__ __forceinline__ bool krylov_is_finite(double v) { return v - v == 0; }
 
-/* Reports iteration k, of which later iterations do not count if it has stopped. */
+/* Reports iteration k to the host. */
 static __device__ __forceinline__ void krylov_report(const KrylovView &K, int k, double norm, TrsvKrylovState state)
 {
   unsigned *const          report = K.reports + k % KRYLOV_REPORTS * KRYLOV_REPORT;
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void krylov_report(const KrylovView &K, int k,
   trsv_release_host(report + 3, K.first + (unsigned)k);
 }
 
-/* The same of an iteration that has changed x, and what stopping makes of its norm. */
+/* Applies the stopping rule to iteration k, which has changed x, and reports it. */
 static __device__ __forceinline__ void krylov_finish(const KrylovView &K, int k, double norm, TrsvKrylovState state,
                                                      const TrsvStopping &stopping)
 {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void krylov_finish(const KrylovView &K, int k,
   krylov_report(K, k, norm, state);
 }
 
-/* Iteration k breaks down before it has changed x. */
+/* Reports that iteration k breaks down before it changes x. */
 static __device__ __forceinline__ void krylov_break(const KrylovView &K, int k, TrsvKrylovState state)
 {
   K.scalars->last = k - 1;

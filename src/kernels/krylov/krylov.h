@@ -1,13 +1,13 @@
 /*
    krylov.h: the parts of CG and BiCGStab between the products: fused kernels whose scalars stay on the device.
 
-   A caller alternates these functions with products by the matrix and the preconditioner in one stream. No function
-   waits, but for TrsvKrylovAwait(): the device reports each iteration's norm to words of the host, and decides itself
-   whether a later iteration still counts. So the host may launch iteration k + 1 before it has read the norm of k.
+   A caller alternates these functions with products by the matrix and the preconditioner in one stream. Only
+   TrsvKrylovAwait() waits: the device reports each iteration's norm to words of the host, and checks itself whether the
+   iteration stops. Later iterations change nothing, so the host may launch iteration k + 1 before it reads the norm of
+   iteration k.
 
    Vectors are arrays [rows] of doubles on the device. Iterations are numbered from 1; 0 is the initial residual.
-
-   Errors: TRSV_ERR_MEMORY, TRSV_ERR_DEVICE. Threads: an object belongs to one thread and one stream at a time.
+   Errors: TRSV_ERR_MEMORY, TRSV_ERR_DEVICE. Threads: one thread and one stream at a time may use an object.
 */
 #ifndef TRSV_KRYLOV_H
 #define TRSV_KRYLOV_H
@@ -26,12 +26,12 @@ typedef enum {
   TRSV_NORM_NATURAL           /* sqrt(|r.z|) */
 } TrsvNorm;
 
-/* When the device stops by itself. An iteration after the one at which it has stopped changes no vector but the results
-   of the products. */
+/* When the device stops. After the iteration at which it stops, launches change no vector; only the caller's products
+   still write their results. */
 typedef struct {
   int    enabled;                      /* 0: only a breakdown stops it */
-  int    min_iterations, iterations;   /* a norm counts from the first on; it stops at the second in any case */
-  double convergence, divergence;      /* a norm of at most, of at least that stops it; so does NaN or Inf */
+  int    min_iterations, iterations;   /* norms are checked from the first of these on; the second always stops it */
+  double convergence, divergence;      /* a norm <= convergence or >= divergence stops it, and so does NaN or Inf */
 } TrsvStopping;
 
 typedef enum {
@@ -47,22 +47,22 @@ typedef enum {
   TRSV_NEXT_BREAKDOWN         /* BiCGStab: r.r0 was 0 at the start of this iteration, which has changed x */
 } TrsvKrylovState;
 
-/* What the device reports of an iteration. */
+/* The report of the device on an iteration. */
 typedef struct {
-  double          norm; /* undefined where the iteration has not changed x */
+  double          norm; /* undefined if the iteration has not changed x */
   TrsvKrylovState state;
 } TrsvIteration;
 
 typedef struct TrsvKrylov TrsvKrylov;
 
-/* Room for the scalars on the current device, for vectors of any length. */
+/* Allocates the scalars on the current device, for vectors of any length. */
 TrsvError TrsvKrylovCreate(TrsvKrylov **);
 void      TrsvKrylovDestroy(TrsvKrylov **);
 
-/* Starts a solve: forgets the last one. stream may be NULL; the functions below use it until the next start. */
+/* Starts a solve; discards the previous one. The functions below use the stream, which may be NULL. */
 TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvNorm, TrsvStream);
 
-/* Waits until the device has reported iteration k: of the last two that were launched. TRSV_ERR_DEVICE where the stream
+/* Waits until the device has reported iteration k, one of the last two that were launched. TRSV_ERR_DEVICE: the stream
    has failed, or is idle without that report. */
 TrsvError TrsvKrylovAwait(TrsvKrylov *, int k, TrsvIteration *);
 

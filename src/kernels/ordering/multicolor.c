@@ -1,13 +1,13 @@
 /*
-   The multicolor ordering: rows by color, and within a color in their own order. Rows of one color do not depend on
-   each other, or only within small blocks. So a triangular factor without fill has few level sets, whatever its size.
+   The multicolor ordering: rows by color, and within a color in their natural order. Rows of one color depend on each
+   other only within small blocks. So a triangular factor without fill has few level sets, whatever its size.
 
    Source: the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering
-   method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). The rule for colors is a
-   different one. A row that comes before all its neighbors drops the fill between all of them, which costs iterations.
-   So colors follow the order of the matrix over long distances, rising and falling in turn, and few rows come before
-   all their neighbors: in a regular grid along every side (multicolor_grid.c), elsewhere along strong entries
-   (multicolor_waves.c). Doi and Washio (Ordering strategies and related techniques to overcome the trade-off between
+   method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012), with another rule for
+   colors. If a row comes before all its neighbors, ILU(0) discards the fill between all of them, which costs
+   iterations. To have few such rows, colors alternately rise and fall along the order of the matrix: in a regular grid
+   along every side (multicolor_grid.c), elsewhere along strong entries (multicolor_waves.c). Doi and Washio (Ordering
+   strategies and related techniques to overcome the trade-off between
    parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999) show that many colors save
    iterations.
 */

@@ -1,10 +1,11 @@
 /*
    The multicolor ordering on the device: the colors of regular grids, and the order of the rows from their colors.
    multicolor_waves.cu finds the colors of other patterns. The formulas are in multicolor.h; host and device give the
-   same result. The host downloads the samples from which it guesses a grid, the result of the check of a guess, and
-   where colors start.
+   same result. The host downloads the sample from which it guesses a grid, the result of each check of a guess, and
+   the starts of the colors.
 
-   Mapping: a thread for each row; a stable sort by color. No thread waits for another. Same bits: whole numbers.
+   Mapping: a thread for each row; a stable sort by color. Memory order: launches in sequence. Why it ends: no thread
+   waits. Same bits: results are integers.
 */
 #include <stdlib.h>
 #include "analysis/triangle_view.cuh"

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Rises from 0 to top - 1 and falls to 0, in turn: consecutive t differ by one. */
+/* Alternately rises from 0 to top - 1 and falls to 0: consecutive t give values that differ by one. */
 TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
 {
   t %= 2 * top - 2;
@@ -39,15 +39,15 @@ typedef struct {
   int         reach[3];                   /* the largest step along each side, at least 1 */
   int         block[3];                   /* points of a box along each side: reach, or along x those of a run */
   int         top[3];                     /* boxes along each side while colors rise */
-  int         star;                       /* does no step go along two sides at once? */
+  int         star;                       /* 1: each step is along one side only */
   int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets */
   int         offset[TRSV_GRID_OFFSETS];  /* column - row, rising */
   signed char step[TRSV_GRID_OFFSETS][3]; /* each offset as steps along x, y, z */
 } TrsvGrid;
 
-/* Samples of a matrix: its entries; and of some rows, spread over it, column - row and value (1 without values) of each
-   entry. count is -1 for an invalid row or one with too many entries. */
+/* A sample of a matrix: the number of its entries; and for rows spread over it the number of entries, and column - row
+   and value (1 without values) of each. count is -1 for an invalid row or one with too many entries. */
 typedef struct {
   int    entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
   double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
@@ -57,7 +57,7 @@ TRSV_HOST_DEVICE void TrsvGridSample(int rows, int entries, const int *offsets, 
                                      const double *values, int s, TrsvGridSamples *samples)
 {
   const int i     = (int)(((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) %
-                          rows); /* 3 s: else all rows may be on one boundary, with sides of 128 */
+                          rows); /* 3 s: without it all rows may be on one boundary of a grid with sides of 128 */
   const int begin = offsets[i], end = offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
 
@@ -72,7 +72,7 @@ TRSV_HOST_DEVICE void TrsvGridSample(int rows, int entries, const int *offsets, 
   }
 }
 
-/* Does every entry of row i belong to the stencil and stay inside the grid? */
+/* Returns 1 if every entry of row i belongs to the stencil and stays inside the grid. */
 TRSV_HOST_DEVICE int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *columns, int i)
 {
   const int begin = offsets[i], end = offsets[i + 1];
@@ -116,27 +116,27 @@ TRSV_HOST_DEVICE int TrsvGridColors(const TrsvGrid *g)
   return colors * points;
 }
 
-/* Is the matrix a regular grid? holds() checks a guess, in the memory of the matrix. */
+/* Checks whether the matrix is a regular grid. holds() checks a guess, in the memory of the matrix. */
 TrsvError TrsvGridFind(int rows, const TrsvGridSamples *,
                        TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes),
                        const int *offsets, const int *columns, TrsvGrid *, int *found);
 
-/* Colors of any pattern: multicolor_waves.c. The time of a node is a wave, from 0, and one of its TRSV_WAVE_LENGTH
-   places, whose colors rise from 0 and fall again. A word is 1 + TRSV_WAVE_STEP wave + place, or an extra color, above
-   those of waves, with the bit TRSV_WAVE_EXTRA. */
+/* Colors of any pattern: multicolor_waves.c. The time of a node is the number of a wave, from 0, and one of its
+   TRSV_WAVE_LENGTH places. The colors of the places rise from 0 to TRSV_WAVE_TOP - 1 and fall to 1. The word of a node
+   is 1 + TRSV_WAVE_STEP wave + place, or an extra color of at least TRSV_WAVE_TOP with the bit TRSV_WAVE_EXTRA. */
 enum {
-  TRSV_WAVE_LENGTH = 62, /* a mask of 64 bits has room for them */
+  TRSV_WAVE_LENGTH = 62, /* places: a mask of 64 bits holds them */
   TRSV_WAVE_STEP   = 64,
   TRSV_WAVE_TOP    = 32, /* colors of a wave */
   TRSV_NODE        = 5   /* rows of a node, at most */
 };
 
 #define TRSV_WAVE_EXTRA 0x80000000u /* marks an extra color */
-#define TRSV_STRONG     0.5         /* a strong entry is at least this fraction of the strongest of both rows */
+#define TRSV_STRONG     0.5         /* the strength of a strong entry, at least, over the largest in each of its rows */
 
-/* What the earlier neighbors of a node determine. */
+/* The state of a node, from the words of its earlier neighbors. */
 typedef struct {
-  unsigned           latest; /* the latest word of neighbors by strong entries */
+  unsigned           latest; /* the largest word of neighbors by strong entries */
   unsigned           extra;  /* the first 32 extra colors that are used */
   unsigned long long used;   /* places whose colors are used */
 } TrsvWaveNode;
@@ -167,7 +167,7 @@ TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
   }
 }
 
-/* The lowest bit of a mask that is not 0 */
+/* The index of the lowest bit of a mask that is set; the mask is not 0. */
 TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 {
 #ifdef __CUDA_ARCH__
@@ -177,8 +177,8 @@ TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
-/* The word of a node: the first time after `latest` whose color is free, or else the first free extra color; 0 if all
-   32 known extra colors are used. */
+/* The word of a node: the first time after `latest` whose color no neighbor has, or else the first such extra color; 0
+   if all 32 extra colors in `extra` are used. */
 TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
   const unsigned long long unused = ~node->used & ~0ull >> (64 - TRSV_WAVE_LENGTH);
@@ -208,7 +208,7 @@ TRSV_HOST_DEVICE double TrsvScale(double diagonal, double largest)
   return scale > 0 ? scale : 0;
 }
 
-/* Is an entry strong for both rows, given the strongest entries of both? */
+/* Returns 1 if an entry is strong in both rows, given the largest strength in each row. */
 TRSV_HOST_DEVICE int TrsvStrong(double value, double scale_i, double scale_j, double strongest_i,
                                 double strongest_j)
 {
@@ -217,8 +217,8 @@ TRSV_HOST_DEVICE int TrsvStrong(double value, double scale_i, double scale_j, do
   return strength >= TRSV_STRONG * strongest_i && strength >= TRSV_STRONG * strongest_j;
 }
 
-/* Extra colors base, base + 1, ...: the bit of a word's color if it is one of the first TRSV_WAVE_TOP; the word of the
-   first free one. */
+/* For extra colors base ... base + TRSV_WAVE_TOP - 1: the bit of a word's color, 0 if it is another; the word of the
+   first color that is not used. */
 TRSV_HOST_DEVICE unsigned TrsvWaveBit(unsigned word, unsigned base)
 {
   const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
@@ -231,7 +231,7 @@ TRSV_HOST_DEVICE unsigned TrsvWaveFree(unsigned used, unsigned base)
   return TRSV_WAVE_EXTRA | (base + TrsvLowest(~used));
 }
 
-/* Do rows i - 1 and i have the same columns? */
+/* Returns 1 if rows i - 1 and i have the same columns. */
 TRSV_HOST_DEVICE int TrsvSameColumns(const int *offsets, const int *columns, int i)
 {
   const int n = offsets[i + 1] - offsets[i], before = offsets[i] - offsets[i - 1];
@@ -242,10 +242,10 @@ TRSV_HOST_DEVICE int TrsvSameColumns(const int *offsets, const int *columns, int
   return k == n;
 }
 
-/* Are nodes used? Only if they are much fewer than rows. */
+/* Nodes are used only if there are much fewer nodes than rows. */
 TRSV_HOST_DEVICE int TrsvUseNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
-/* Color c has rows [starts[c], starts[c + 1]). Drops colors without rows; returns how many are left. */
+/* Color c has rows [starts[c], starts[c + 1]). Removes colors without rows; returns the number of those that remain. */
 int TrsvColorsPack(int colors, int *starts);
 
 /* Colors of the rows of any valid pattern on the host, less than *colors. */
@@ -270,21 +270,20 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
 /* Allocates an ordering and its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 
-/* order_values.cu: how far a matrix on the device is from symmetric, 0 to 1, columns rising in every row. Works in the
+/* order_values.cu: the asymmetry of a matrix on the device, from 0 to 1; columns must rise in every row. Works in the
    default stream and waits for it. */
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
                               double *asymmetry);
 
-/* order_values.cu: the magnitudes of values on the device, as TrsvOrderMulticolor takes them; of a complex value
-   |re| + |im|. */
+/* order_values.cu: the magnitudes of values on the device, for TrsvOrderMulticolor; |re| + |im| for complex values. */
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
 
 enum {
-  TRSV_FILL_LONGEST = 256 /* entries of a row that takes part in the estimate of the discarded fill */
+  TRSV_FILL_LONGEST = 256 /* the estimate of the discarded fill leaves out rows with more entries */
 };
 
-/* order_values.cu: estimates of the fill that ILU(0) leaves out in the natural order, fill[0], and in another, fill[1],
-   from a sample of the rows; order [rows]: the row in each position, on the device. Works in the default stream and
+/* order_values.cu: estimates from a sample of the rows how much fill ILU(0) discards: fill[0] in the natural order,
+   fill[1] in the given order. order [rows], on the device: the row in each position. Works in the default stream and
    waits for it. */
 TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order, TrsvPrecision,
                                   const void *values, double fill[2]);

@@ -1,29 +1,29 @@
 /*
-   Regular grids for the multicolor ordering: every entry of the matrix joins points of a lexicographic grid that are
-   near each other.
+   Regular grids for the multicolor ordering: every entry of the matrix joins two nearby points of a grid whose points
+   are numbered along x, then y, then z.
 
    The grid is guessed from the offsets column - row of a few rows, and checked against every entry.
 
-   Colors rise and fall along every side, 0 1 2 3 2 1 0 and so on. The color of a point is their sum over the sides:
-   neighbors along a side differ by one, and with weights 1, 2, 4 so do neighbors across corners. If a step goes over
-   two points, the color is that of a box of two points, combined with the place in the box. As in an elimination that
-   starts in all corners of a rectangle and ends in its middle, only the corners come before all their neighbors.
-   5-point plane of 300^2, PETSc's ILU(0) and CG: 7 colors and 182 iterations, 201 in the natural order, 269 red and
-   black; 7-point space of 48^3: 10 colors and 49 iterations, 52, 59. If the entries along one side are far larger than
-   all others, the order along that side matters most, and colors rise longer there: a plane of 200^2, 100 times as
-   large along x: 91 iterations in the natural order, 287 with tops of 4 along both sides, 131 with 32 along x.
+   Colors rise and fall along every side: 0 1 2 3 2 1 0 and so on. The color of a point is the sum over the sides.
+   Neighbors along a side differ by one; with weights 1, 2, 4 neighbors across corners differ, too. If a step goes over
+   two points, the color is that of a box of two points, combined with the place in the box. Only points with color 0
+   along every side come before all their neighbors. Iterations of CG with PETSc's ILU(0), here / natural order / red
+   and black: 5-point plane of 300^2, 7 colors: 182 / 201 / 269; 7-point space of 48^3, 10 colors: 49 / 52 / 59. If the
+   entries along one side are far larger than all others, the order along that side matters most, so colors rise for
+   longer there. Plane of 200^2, entries 100 times as large along x: 91 iterations in the natural order, 287 with tops
+   of 4 along both sides, 131 with a top of 32 along x.
 
-   In large grids without corners in the stencil, a color has runs of 4 points along x. Without runs, each point of a
-   color needs a memory sector of its own in b, in x and in the neighbors' solutions; a run is one sector. The points of
+   In large grids with a star stencil (no corners), a color has runs of 4 points along x. Without runs, each point of a
+   color needs its own memory sector in b, in x and in the neighbors' solutions; a run needs one sector. The points of
    a run are a chain, so rows have more level sets (12 instead of 7 in a plane, 16 instead of 10 in space), but groups
-   of rows that a warp solves together do not (6, 10). Along x, colors rise for two runs only; along the other sides
-   they rise for one more point. Iterations, PETSc's ILU(0) and CG, natural order, without runs, with: planes of 500^2
-   299, 342, 339; of 1000^2 562, 586, 564; spaces of 65^3 67, 67, 61; 80^3 81, 82, 77; 128^3 124, 123, 120. Insulated
-   walls, 200^2: 212, 241, 268. A flow along x and half of it along y, 200^2 and GMRES: 144, 210, 179. There are no runs
-   if the entries along x are far larger: a run ends where colors fall, so that many points come before all their
-   neighbors (200^2, 100 times along x: 244 iterations and more). Nor are there runs in small grids, whose time depends
-   on the level sets of rows. With corners in the stencil, all points of adjacent runs are neighbors: there are three
-   times as many level sets of rows, and solves are slower.
+   of rows that a warp solves together have fewer (6, 10). Along x, colors rise for two runs only; along the other sides
+   they rise for one more point. Iterations of CG with PETSc's ILU(0), natural order / without runs / with runs: planes
+   of 500^2 299 / 342 / 339; 1000^2 562 / 586 / 564; spaces of 65^3 67 / 67 / 61; 80^3 81 / 82 / 77; 128^3 124 / 123 /
+   120; insulated walls, 200^2, 212 / 241 / 268; flow along x, half of it along y, 200^2, GMRES: 144 / 210 / 179. If the
+   entries along x are far larger, there are no runs: a run ends where colors fall, so many points would come before all
+   their neighbors (200^2, 100 times along x: 244 iterations and more). Small grids have no runs, because their time
+   depends on the level sets of rows. With corners in the stencil, all points of adjacent runs are neighbors: there
+   would be three times as many level sets of rows, and slower solves.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 enum {
   TOP     = 4,
-  RUN_TOP = 2 /* along x with runs; the other sides get one more */
+  RUN_TOP = 2 /* the top along x with runs; those along the other sides are then TOP + 1 */
 };
 
 /* Adds an offset to the sorted stencil; returns 0 if the stencil is full. */
@@ -134,8 +134,8 @@ static int RunEnd(const TrsvGrid *g, int k)
   return k;
 }
 
-/* The first run of positive offsets are steps along x. Any offset of the next run may be one step along y, and any
-   offset beyond the steps of a plane one step along z. */
+/* Guesses sides and checks each guess. The first consecutive positive offsets are steps along x. Any offset of the next
+   consecutive ones may be one step along y, and any offset beyond the steps of a plane one step along z. */
 static TrsvError GuessGrid(int rows, const TrsvGridSamples *samples,
                       TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets,
                       const int *columns, TrsvGrid *g, int *found)

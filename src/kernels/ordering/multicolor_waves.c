@@ -1,20 +1,20 @@
 /*
-   Colors of any pattern for the multicolor ordering, on the host. multicolor_waves.cu does the same on a device, with
-   the same result.
+   Colors of any pattern for the multicolor ordering, on the host. multicolor_waves.cu finds the same colors on a
+   device.
 
-   Rows get times in their natural order. The time of a row follows the latest time of its earlier neighbors by strong
-   entries, as a level set would. Colors of consecutive times rise from 0 to TOP - 1 and fall again, in turn. If a
-   neighbor, by any entry, has the color of that time, the row takes the next time with a free color, or an extra color
-   above those of waves if there is none. So rows that strong entries join are ordered as in a sweep, forward and
-   backward in turn, and only where a wave begins does a row come before all its neighbors. Two neighbors never have one
-   color.
+   Rows get times in their natural order. The time of a row is the first after the times of its earlier neighbors by
+   strong entries, like the number of a level set. The colors of consecutive times rise from 0 to TRSV_WAVE_TOP - 1 and
+   fall again. If a neighbor, by any entry, has the color of that time, the row takes the next time whose color no
+   neighbor has, or, if there is none, an extra color above those of waves. So along strong entries the order
+   alternately runs forward and backward, and a row comes before all its neighbors only where a wave begins. Two
+   neighbors never have the same color.
 
-   Many dense rows can use up the colors of a wave. Extra colors are then searched TOP at a time; each search reads the
-   entries of the row again.
+   Dense rows can have neighbors of all colors of a wave. Extra colors are then searched TRSV_WAVE_TOP at a time; each
+   search reads the entries of the row again.
 
-   Consecutive rows with the same columns, such as the unknowns of a mesh point, are a node, which gets one color: at
-   most TRSV_NODE rows, and only if nodes are much fewer than rows. This is PETSc's rule for inodes, whose rows its
-   factorizations need next to each other.
+   Consecutive rows with the same columns, such as the unknowns of a mesh point, are a node, which gets one color. A
+   node has at most TRSV_NODE rows, and nodes are used only if there are much fewer nodes than rows. This is PETSc's
+   rule for inodes, whose rows its factorizations need next to each other.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static void FindStrength(int rows, const int *offsets, const int *columns, const
   }
 }
 
-/* The edges of each node to earlier nodes, in edge from starts[node] on; an entry and its mirror image are two edges.
-   starts [nodes + 2] */
+/* The edges of node n to earlier nodes: edge[starts[n]] to edge[starts[n + 1] - 1]. An entry and its mirror image are
+   two edges. starts [nodes + 2] */
 static void FindEdges(int rows, const int *offsets, const int *columns, const double *values, const double *scale,
                       const double *strongest, int nodes, const int *node, int *starts, int *edge)
 {
@@ -83,7 +83,7 @@ static void FindEdges(int rows, const int *offsets, const int *columns, const do
     }
 }
 
-/* The word of a node whose neighbors use all colors of a wave and the first 32 extra colors. */
+/* The word of a node whose neighbors have all colors of a wave and the first 32 extra colors. */
 static unsigned FindExtraColor(const int *edge, int edges, const unsigned *word)
 {
   for (unsigned base = 2 * TRSV_WAVE_TOP;; base += TRSV_WAVE_TOP) {

@@ -1,12 +1,12 @@
 /*
    Colors of any pattern on the device, with the same result as multicolor_waves.c on the host.
 
-   Two scans find the nodes, a sort the edges of each node to earlier nodes. One launch then finds the words of all
-   nodes, each as soon as those of its earlier neighbors are ready: the time is that of the longest chain of neighbors.
+   Two scans find the nodes, and a sort finds the edges of each node to earlier nodes. One launch then finds the words
+   of all nodes, each after those of its earlier neighbors: the time is that of the longest chain of neighbors.
 
-   Mapping: a block has BLOCK rows, and its threads share all their entries. For multicolor_words see dataflow.cuh, as
-   for its memory order and why it ends; in other launches no thread waits, and only maxima cross threads, by atomics.
-   Same bits: sets and maxima do not depend on the order of their elements.
+   Mapping: a block has BLOCK rows, and its threads share all their entries. dataflow.cuh has the mapping, the memory
+   order and why it ends of multicolor_words; in other launches no thread waits, and values cross threads by atomics
+   and at barriers of a block. Same bits: sets and maxima do not depend on the order of their elements.
 */
 #include <stdlib.h>
 #include "analysis/triangle_view.cuh"
@@ -51,14 +51,14 @@ static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
   if (t < rows && (offset[t] > offset[t + 1] || offset[t] < 0 || offset[t + 1] > A.entries))
     atomicMin(&falls[0], (unsigned)t);
   __syncthreads();
-  const int sound = (int)falls[0]; /* rows behind it are not read */
+  const int sound = (int)falls[0]; /* only rows before it are read */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
   entries_each<BLOCK>(sound ? offset[0] : 0, sound ? offset[sound] : 0, [&](int k) {
     if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
   });
 }
 
-/* differs[i]: do rows i - 1 and i have different columns? */
+/* differs[i]: 1 if rows i - 1 and i have different columns, or if row i has none. */
 static __global__ void multicolor_differs(const MatrixRows A, int *differs)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
@@ -90,7 +90,7 @@ static __global__ void multicolor_runs(int rows, const int *differs, const int *
   if (i < rows && differs[i]) start[before[i]] = i;
 }
 
-/* differs[i] becomes: is row i the first of a node? */
+/* differs[i] becomes 1 if row i is the first of a node, else 0. */
 static __global__ void multicolor_firsts(int rows, const int *before, const int *start, int *differs)
 {
   const int i = trsv_index();
@@ -98,7 +98,7 @@ static __global__ void multicolor_firsts(int rows, const int *before, const int 
   if (i < rows) differs[i] = (i - start[before[i + 1] - 1]) % TRSV_NODE == 0;
 }
 
-/* before: how many first rows are before each row; NULL: each row is a node. */
+/* before: the number of first rows before each row; NULL: each row is a node. */
 static __global__ void multicolor_nodes(const MatrixRows A, const int *before)
 {
   const int i = trsv_index();
@@ -144,7 +144,8 @@ static __global__ void multicolor_strongest(const MatrixRows A)
   if (t < rows) A.strongest[first + t] = trsv_from_bits(largest[t]);
 }
 
-/* For each entry its later node, and the edge to the other; `nodes`, which sorts last, if both are the same. */
+/* For each entry its later node and the edge to its earlier node. If both are the same, the later node is `nodes`,
+   which the sort puts last. */
 static __global__ void multicolor_edges(const MatrixRows A, int nodes, unsigned *later, int *edge)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
@@ -271,7 +272,7 @@ static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *st
                         start);
 }
 
-/* Words that the host downloads, behind those of the launch. */
+/* Words that the host downloads, after those of the launch. */
 enum {
   LARGEST_COLOR = DATAFLOW_STATES,
   BAD_ROW,

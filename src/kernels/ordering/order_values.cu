@@ -1,21 +1,22 @@
 /*
-   The magnitudes of values, and what they tell about an order.
+   Magnitudes of values, and two numbers that the choice of an order uses: asymmetry and discarded fill.
 
-   Asymmetry: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal. It is 0 for a
-   symmetric matrix and 1 for a triangular one.
+   Asymmetry: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal; of complex
+   values, both of their magnitudes. It is 0 for a symmetric matrix and 1 for a triangular one.
 
-   Discarded fill: the Frobenius norm of what ILU(0) leaves out in an order, estimated without a factorization. An entry
-   (i,j) that the matrix lacks would get a_ik a_kj / a_kk from each row k that comes before both; the squares of these
-   are added up, scaled by the diagonal. Iterations of CG grow with this norm: I. S. Duff, G. A. Meurant, "The effect of
+   Discarded fill: the Frobenius norm of the entries that ILU(0) discards in an order, estimated without a
+   factorization. Each row k before rows i and j adds a_ik a_kj / a_kk to an entry (i,j) that is not in the matrix. The
+   estimate adds up the squares of these terms, scaled by the diagonal. Iterations of CG grow with this norm: I. S.
+   Duff, G. A. Meurant, "The effect of
    ordering on preconditioned conjugate gradients", BIT 29, 1989; E. F. D'Azevedo, P. A. Forsyth, W.-P. Tang, "Ordering
    methods for preconditioned conjugate gradient methods applied to unstructured grid problems", SIAM J. Matrix Anal.
    Appl. 13, 1992.
 
-   Mapping: magnitudes: a thread has a value; asymmetry: a block has BLOCK rows, and its threads share their entries;
-   each thread searches for the mirror image of its entry. Discarded fill: a warp has a row i of a sample, and each of
-   its lanes rows k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it
-   ends: no thread waits. Same bits: a tree adds up the sums of a block, and a second launch, of one block, those of all
-   blocks; the sample is fixed.
+   Mapping: magnitudes: a thread for each value. Asymmetry: a block has BLOCK rows, and its threads share their entries;
+   each thread searches for the mirror image of its entry. Discarded fill: a warp for each row i of a sample, whose
+   lanes share its entries k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a
+   launch. Why it ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch, of one block,
+   adds up those of all blocks; the sample is fixed.
 */
 #include <math.h>
 #include "analysis/triangle_view.cuh"
@@ -92,7 +93,7 @@ static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double
   block_sums(first, second, s, a, both);
 }
 
-/* The sums of the blocks, [2 + 2 * blocks] with room for the result first, become both. */
+/* Adds up the sums of all blocks and downloads both totals. sums [2 + 2 * blocks]: the first two get the totals. */
 static TrsvError AddSums(unsigned blocks, double *sums, double both[2])
 {
   TRSV_LAUNCH(add_sums, 1, BLOCK, 0, (TrsvStream)NULL, (int)blocks, sums + 2, sums);
@@ -137,7 +138,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   diagonal[i]     = k < offsets[i + 1] && columns[k] == i ? trsv_magnitude<double>(values[k]) : 0;
 }
 
-/* A row of every stride rows: not the same one of each, as that may always be at the side of a grid. */
+/* One row of every `stride` rows, in a place that varies: a fixed place may always be at the side of a grid. */
 static __device__ int sampled_row(int sample, int stride)
 {
   unsigned hash = (unsigned)sample * 2654435761u;

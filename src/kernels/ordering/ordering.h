@@ -10,24 +10,24 @@
 extern "C" {
 #endif
 
-/* An ordering of the rows of a square matrix by color. Two rows are neighbors if the matrix has an entry that joins
-   them. Rows of one color are neighbors only within small blocks: nodes, which are at most 5 consecutive rows with the
-   same columns, or runs of 4 points in a grid. */
+/* An ordering of the rows of a square matrix by color. Rows i and j are neighbors if the matrix has an entry (i, j) or
+   (j, i). Rows of one color are neighbors only within small blocks: nodes, which are at most 5 consecutive rows with
+   the same columns, or runs of 4 points in a grid. */
 typedef struct {
   int        rows, colors;
   TrsvMemory memory;  /* of order and color: that of the matrix */
   int       *order;   /* [rows] the row in each position; rising within a color */
   int       *color;   /* [colors + 1] where each color starts in order */
-  int        grid[3]; /* points along each side of a regular grid; 0: the matrix is none */
-  double     seconds; /* to find it, on the host's clock */
+  int        grid[3]; /* points along each side of a regular grid; 0: the matrix is not a regular grid */
+  double     seconds; /* wall-clock time that finding it took */
 } TrsvOrdering;
 
-/* Finds the multicolor ordering for a factorization without fill: few level sets, and few more iterations. Takes
-   O(rows + entries); the result is the same every time and in both memories. The matrix is in compressed sparse rows in
-   the given memory; neither a symmetric pattern nor a full diagonal is needed. With values, not NULL, colors follow
-   entries of large magnitude. On a device it works in the default stream and waits for it. On an error *ordering is
-   NULL. TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative; TRSV_ERR_TIMEOUT: a wait
-   in a kernel exceeded its limit. */
+/* Finds the multicolor ordering, in which a factorization without fill has few level sets and needs few more
+   iterations. Takes O(rows + entries); the result is the same every time and in both memories. The matrix is in
+   compressed sparse rows in the given memory; its pattern may be unsymmetric, its diagonal incomplete. If values is not
+   NULL, colors follow entries of large magnitude. On a device it works in the default stream and waits for it. On an
+   error *ordering is NULL. TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative;
+   TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory,
                               TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);

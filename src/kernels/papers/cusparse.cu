@@ -9,7 +9,7 @@
 
 typedef struct {
   int       nnz;
-  int      *offsets, *columns, *source; /* source: of each entry in the caller's values; NULL: the same order */
+  int      *offsets, *columns, *source; /* source: each entry's index in the caller's values; NULL: the same order */
   void     *values;
   TrsvSpsv *spsv;
 } Cusparse;

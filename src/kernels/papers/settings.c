@@ -13,8 +13,8 @@ static _Thread_local const char *requested;
 
 void TrsvSettingsRequest(const char *words) { requested = words; }
 
-/* Reads the next word: its value, and its setting, NULL if the list has none of that name. Advances *words; returns 0
-   after the last word. */
+/* Reads the next word: its value, and its setting, NULL if the list has no setting of that name. Advances *words;
+   returns 0 after the last word. */
 static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetting **setting, char value[VALUE_MAX])
 {
   const char *const word   = *words + strspn(*words, " ");
@@ -27,7 +27,7 @@ static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetti
   for (const TrsvSetting *s = list; s->name; s++)
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
   (void)snprintf(value, VALUE_MAX, "%.*s%s", (int)(n < VALUE_MAX ? n : VALUE_MAX - 4), word + name + (length > name),
-                 n < VALUE_MAX ? "" : "..."); /* no valid value ends like this */
+                 n < VALUE_MAX ? "" : "..."); /* makes a long value invalid */
   return 1;
 }
 

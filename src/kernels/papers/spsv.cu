@@ -16,7 +16,7 @@ static TrsvError Check(cusparseStatus_t s, const char *what)
 
 struct TrsvSpsv {
   cusparseHandle_t     handle;
-  bool                 shares; /* the handle */
+  bool                 shares; /* the handle is that of another solve */
   cusparseSpMatDescr_t matrix;
   cusparseDnVecDescr_t b, x;
   cusparseSpSVDescr_t  solve;

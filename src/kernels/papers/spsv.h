@@ -12,13 +12,13 @@ extern "C" {
 
 typedef struct TrsvSpsv TrsvSpsv;
 
-/* A: on the device; its arrays, values, b and x stay the caller's. shares: a solve whose handle this one uses, or NULL;
-   destroy that one last. *spsv: to be destroyed also after an error. */
+/* A: on the device; its arrays, values, b and x belong to the caller. shares: a solve whose handle this one uses, or
+   NULL; destroy that solve last. Destroy *spsv even after an error. */
 TrsvError TrsvSpsvCreate(TrsvSpsv *shares, const TrsvMatrix *A, int entries, void *values, void *b, void *x,
                          TrsvSpsv **spsv);
-/* The vectors of the solves from now on */
+/* Sets the vectors of all later solves. */
 TrsvError TrsvSpsvSetVectors(TrsvSpsv *, const void *b, void *x);
-/* After the values have changed. bytes grows by the buffer of the first call. */
+/* Call this after the values have changed. The first call adds the bytes of its buffer to *bytes. */
 TrsvError TrsvSpsvSetValues(TrsvSpsv *, size_t *bytes, TrsvStream);
 TrsvError TrsvSpsvSolve(TrsvSpsv *, TrsvStream);
 void      TrsvSpsvDestroy(TrsvSpsv *);

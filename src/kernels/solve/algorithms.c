@@ -1,7 +1,7 @@
 /*
    The table of algorithms, and the choice among them.
 
-   An algorithm is a file that defines its row, and a line here. No other file names it.
+   An algorithm is a file that defines a row of the table, and the name of that row here. No other file names it.
 */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define ON_A_HOST(row) row(TrsvSerial)
 
-/* There may be a device, or the executor that stands for one. */
+/* Algorithms for a device, or for the executor. */
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
   #define ON_A_DEVICE(row) \
     row(TrsvThread) \
@@ -27,7 +27,7 @@
   #define ON_A_DEVICE(row)
 #endif
 
-/* The executor has no libraries of CUDA. */
+/* Algorithms that call libraries of CUDA, which the executor does not have. */
 #if defined(TRSV_CUDA)
   #define WITH_LIBRARIES(row) row(TrsvCusparse)
 #else
@@ -84,7 +84,7 @@ double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecisio
   return a->predict ? a->predict(s, precision) : 0;
 }
 
-/* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
+/* CapelliniSpTRSV (ICPP 2020), Section 5.2: warp-level solves lose speed if parallel granularity exceeds 0.7. */
 static const double threshold = 0.7;
 
 static TrsvChoice SelectByGranularity(const TrsvStatistics *s, TrsvPrecision precision)
@@ -99,7 +99,7 @@ static TrsvChoice SelectByGranularity(const TrsvStatistics *s, TrsvPrecision pre
   return c;
 }
 
-/* The shortest predicted time of those that run here. */
+/* The algorithm with the shortest predicted time of those that run here. */
 static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const TrsvAlgorithm *a;

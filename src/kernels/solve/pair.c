@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-/* The algorithm that is named, or known to be the choice, or chosen here. */
+/* Sets m->choice: the named algorithm, or the known choice, or a new one. */
 static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
                         const TrsvChoice *known, TrsvPairMember *m)
 {
@@ -23,7 +23,7 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
                   named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* The plan of the algorithm that is named or chosen. */
+/* Makes the plan of the algorithm in m->choice. */
 static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source,
                           int entries, const TrsvPermutation *places, int named, int alone, TrsvPairMember *m)
 {
@@ -40,7 +40,7 @@ static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvA
   return error;
 }
 
-/* What makes a member of a pair. */
+/* The arguments of MakeMember. */
 typedef struct {
   const TrsvPair      *pair;
   const TrsvMatrix    *A;
@@ -49,7 +49,7 @@ typedef struct {
   const TrsvAlgorithm *named;
   const TrsvChoice    *known;
   TrsvPairMember      *member;
-  int                  alone; /* not beside the other member */
+  int                  alone; /* the other member is not made at the same time */
 } Making;
 
 static TrsvError MakeMember(void *making)
@@ -77,8 +77,8 @@ static TrsvError MakeMember(void *making)
   return error;
 }
 
-/* Are the two plans made at the same time? Few level sets leave nothing to gain. With large factors one analysis would
-   wait for the launches of the other; and the peak of memory would be higher. */
+/* 1 if the two plans are made at the same time. With few level sets that saves nothing. With large factors one analysis
+   would wait for the launches of the other, and the peak of memory would be higher. */
 static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
@@ -115,7 +115,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
 
   if (!alone) {
     error = TrsvRunInterleaved(MakeMember, &first, &second);
-    alone = error == TRSV_ERR_MEMORY; /* both again: otherwise the choice would depend on timing */
+    alone = error == TRSV_ERR_MEMORY; /* makes both again: otherwise the choice would depend on timing */
   }
   if (alone) {
     TrsvPlanDestroy(&p->forward.plan);
@@ -156,7 +156,7 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   if (L) TrsvCall(TrsvPlanSetValues(pair->forward.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->backward.plan, pair->transposed ? L : U, memory, stream));
   return pair->fused ? pair->fused->launch->ready(pair->fused, stream)
-                     : TRSV_SUCCESS; /* the vector may have been used for reciprocals of pivots */
+                     : TRSV_SUCCESS; /* TrsvFactorSetValues may have written p->work */
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
@@ -166,7 +166,7 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
   return TrsvPairBackward(pair, pair->work, x, stream);
 }
 
-/* Is y a vector that the halves of a solve may use? */
+/* Checks that the halves of a solve may use y. */
 static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work

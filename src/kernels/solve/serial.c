@@ -1,8 +1,8 @@
 /*
    serial: substitution row by row on one core of the host, the reference for every other algorithm.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with reciprocals of the diagonal computed when values arrive, so
-   that no division is on the critical path. Entries off the diagonal are stored apart from it.
+   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1. Reciprocals of the diagonal are computed when values are set, so
+   that no division is on the critical path. The entries off the diagonal are stored without the diagonal.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +57,9 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TRSV_SUCCESS;
 }
 
-/* Arithmetic of real values, and of complex ones. A complex product is two products and a sum in each part: Inf times
-   a finite value may be NaN, as in Fortran. A complex reciprocal is Smith's (Algorithm 116, CACM 1962), which does not
-   square the magnitude. */
+/* Arithmetic of real values, and of complex ones. Each part of a complex product is two products and a sum: Inf times a
+   finite value may be NaN, as in Fortran. A complex reciprocal is computed by Smith's method (Algorithm 116, CACM
+   1962), which does not square the magnitude. */
 #define REAL(T, Name) \
   static inline T MinusProduct##Name(T sum, T a, T b) { return sum - a * b; } \
   static inline T Product##Name(T a, T b) { return a * b; } \
@@ -86,8 +86,7 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
     return (T){wide ? part : ratio * part, wide ? -(ratio * part) : -part}; \
   }
 
-/* The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are tiny, another one gives other
-   residuals. */
+/* Each sum is in the order of the columns, as in PETSc's ILU: with tiny pivots another order gives other residuals. */
 #define SERIAL(T, Name) \
   static void SetValues##Name(const Serial *s, int rows, const void *caller) \
   { \

@@ -19,7 +19,7 @@ typedef struct {
   char                 reason[128]; /* why it was chosen */
 } TrsvChoice;
 
-/* Chooses an algorithm for a triangle in this memory; a host has only one. */
+/* Chooses an algorithm for a triangle in this memory; for the host there is only one. */
 TrsvChoice TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection);
 
 /* The predicted seconds of a solve on the current device; 0: the algorithm has no prediction. */
@@ -27,8 +27,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 /* TrsvPlanCreatePlaced for an algorithm that was chosen, not named. If it is unsupported here, the thread-level
    algorithm replaces it, which runs on every device in little memory; *instead is then the error, else TRSV_SUCCESS.
-   Out of memory, it does the same only if `alone`: with two plans at the same time the choice would depend on
-   timing. */
+   If memory is full, it does so only if `alone`: with two plans at a time the choice would depend on timing. */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);
@@ -37,13 +36,12 @@ enum {
   TRSV_TRIALS = 64
 };
 
-/* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: forward is solved before
-   backward. */
+/* The plans of the two factors of A = L U, or, transposed, of A^T = U^T L^T: forward is solved before backward. */
 typedef struct {
   TrsvStatistics       statistics;
   TrsvChoice           choice;    /* the algorithm, and the reason */
-  double               seconds;   /* of analysis, plan and tuning, on the host's clock. The other plan may be made at
-                                     the same time. */
+  double               seconds;   /* wall-clock time of analysis, plan and tuning; the other plan may be made in this
+                                     time */
   TrsvTrial            trials[TRSV_TRIALS]; /* of TrsvPairTune, in the order of measurement */
   int                  trial_count, chosen; /* the number of trials; the trial of the plan */
   TrsvPlan            *plan;
@@ -54,24 +52,24 @@ typedef struct {
   TrsvPrecision   precision;
   int             rows, transposed;
   TrsvPairMember  forward, backward;
-  void           *work;     /* [rows] the solution of the first solve; TrsvFactorSetValues uses it, too */
+  void           *work;     /* [rows] the solution of the first solve; TrsvFactorSetValues also uses it */
   TrsvFused      *fused;    /* does both solves in one launch; NULL: two launches */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper: the algorithms for L and U, transposed or not;
-   NULL: TrsvSelect chooses. An algorithm for the other memory is an error. known: TrsvSelect's choice for L; NULL: not
-   known. row and column [rows] are in the memory of L and U: row i of L U is row row[i] of A, and column j is column
-   column[j]; NULL: the natural order. */
+   NULL: TrsvSelect chooses. TRSV_ERR_UNSUPPORTED: an algorithm is for the other memory. known: TrsvSelect's choice for
+   L; NULL: not known. row and column [rows] are in the memory of L and U: row i of L U is row row[i] of A, and column j
+   is column column[j]; NULL: the natural order. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
                          const TrsvChoice *known, TrsvPair **pair);
 
-/* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL if TrsvFactorSetValues has left
+/* Sets new values of L and U, each in the order of its matrix's columns. L may be NULL if TrsvFactorSetValues has left
    its values in the plan. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
 
-/* Measures solves with a pair on a device that has values: first its plans, then, for at most so many seconds, other
-   algorithms and settings in the order of their predictions. Keeps the fastest plan with right solutions. Pass the
+/* Measures solves of a pair on a device that has values: first by its plans, then, for at most `seconds`, by other
+   algorithms and settings in the order of their predictions. Keeps the fastest plan whose solution is right. Pass the
    arguments of TrsvPairCreate and TrsvPairSetValues again. If lower or upper name an algorithm, only its settings are
    tried. On a host it does nothing. */
 TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
@@ -86,11 +84,11 @@ TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 TrsvError TrsvPairForward(TrsvPair *, const void *b, void *y, TrsvStream);
 TrsvError TrsvPairBackward(TrsvPair *, const void *y, void *x, TrsvStream);
 
-size_t TrsvPairBytes(const TrsvPair *); /* of the pair */
+size_t TrsvPairBytes(const TrsvPair *); /* in the pair's memory */
 void   TrsvPairDestroy(TrsvPair **);
 
-/* TrsvPairFuse makes pair->fused after plans were made or replaced, if their algorithm can solve both in one launch.
-   TrsvPairUnfuse is to be called before plans change. */
+/* TrsvPairFuse makes pair->fused, if one launch can do both solves; call it after plans were made or replaced. Call
+   TrsvPairUnfuse before plans change. */
 TrsvError TrsvPairFuse(TrsvPair *);
 void      TrsvPairUnfuse(TrsvPair *);
 

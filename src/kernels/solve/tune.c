@@ -1,11 +1,11 @@
 /*
-   Tuning: which plan solves a pair's triangles fastest, by measurement.
+   Tuning: finds the fastest plans for a pair's triangles by measurement.
 
-   The incumbent is the plan of the pair, the model's choice. Candidates are the next algorithms by predicted time, then
-   further settings of each. For each candidate a plan is made, which solves for a random right-hand side; x is filled
-   with NaN first. The backward error of this solve, and the median time of more solves, are compared with the
-   incumbent's. So there are at most two plans at a time. A candidate must be at least 2% faster to replace the
-   incumbent; otherwise noise would change the choice.
+   The incumbent is the plan of the pair, at first the model's choice. Candidates are the other algorithms in the order
+   of their predicted times, then further settings of each. The plan of each candidate solves for a random right-hand
+   side; x is filled with NaN before. The backward error of this solve, and the median time of more solves, are compared
+   with the incumbent's. So there are at most two plans at a time. A candidate must be at least 2% faster to replace
+   the incumbent; otherwise noise would change the choice.
 */
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +14,14 @@
 #include "solve/solve.h"
 
 enum {
-  SOLVES = 31, /* of a plan, at most, */
-  LEAST  = 5,  /* and at least */
-  RANKS  = 5,  /* settings of an algorithm, and */
-  TRIES  = 8   /* candidates in all, if no algorithm is named */
+  SOLVES = 31, /* measured solves of a plan, at most */
+  LEAST  = 5,  /* the same, at least */
+  RANKS  = 5,  /* settings of an algorithm, at most, if none is named */
+  TRIES  = 8   /* candidates, at most, if no algorithm is named */
 };
 
-static const double margin = 0.98, hopeless = 2; /* times the best time */
+/* Over the best time: a candidate replaces the incumbent below margin; it gets only LEAST solves above hopeless. */
+static const double margin = 0.98, hopeless = 2;
 
 /* The data of measured solves, all on the device. */
 typedef struct {
@@ -29,11 +30,11 @@ typedef struct {
   TrsvPermutation places;             /* of b and x, in the memory of the triangle */
   const void *index[2];               /* the same on the device */
   void *own[6], *b, *x, *permuted[2]; /* own: copies of data of the host; permuted: b and x in the order of the rows,
-                                         if it is another one */
+                                         if that is not theirs */
   TrsvTimer  *timer;
   TrsvStream  stream;
-  double      bound; /* of the backward error of a right solution */
-  double      end;   /* of the time for tuning */
+  double      bound; /* the largest backward error of a right solution */
+  double      end;   /* the clock's time at which tuning ends */
 } Trial;
 
 /* The median time of solves. Stops early if the plan is much slower than the best one. */
@@ -157,7 +158,7 @@ static int ListCandidates(const TrsvStatistics *s, TrsvPrecision precision, cons
   return n;
 }
 
-/* Has this plan been measured? A plan may use other settings than requested. */
+/* Returns 1 if this plan has been measured. A plan may have other settings than requested. */
 static int IsMeasured(const TrsvPairMember *m, const TrsvPlan *candidate)
 {
   char settings[sizeof(m->trials[0].settings)];
@@ -212,7 +213,7 @@ static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, cons
       if (list[i] == first && r == rank) continue;
       error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
-        continue; /* it is no candidate */
+        continue; /* not a candidate */
       TrsvCall(error);
       if (!IsMeasured(m, candidate)) {
         error = TrsvPlanSetValues(candidate, values, memory, t->stream);

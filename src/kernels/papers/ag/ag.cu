@@ -2,24 +2,25 @@
    ag: one kernel family that runs any scheme of AG-SpTRSV.
 
    Mapping: a warp is ng subwarps, each with a node: consecutive rows. If a node's rows have more than sw_rnnz entries
-     in the mean, the lanes of a subwarp share a row, row after row, entries l, l + size, ... to lane l; else lane l has
-     rows l, l + size, ... If a task has enough entries and fits into the warp's shared memory, all lanes first read it
-     there.
+     in the mean, all lanes of a subwarp solve one row after another, of which lane l has entries l, l + size, ...; else
+     lane l solves rows l, l + size, ... If a task has enough entries, and they fit, all lanes first read them into the
+     warp's shared memory.
    Memory order: a solution is one word that is its own flag; nothing else crosses warps (sync.cuh). __syncwarp orders
      what lanes read together. A launch without waits reads what earlier launches have written.
    Why it ends: rows depend on rows of smaller tasks, or on earlier rows of their own node. Tasks that the hardware
-     schedules: smaller ones have smaller tickets, or their warp is in the same block, so they have started. Tasks in
-     lists: all blocks are resident, and the smallest task that is not done is at the head of its list. In a warp all
-     lanes take turns (thread_rows.cuh), and the smallest unsolved row has all its values. By induction every wait ends.
-     The spin limit bounds it if memory fails.
-   Same bits: a row is always summed in the same way: by one lane in the order of its entries, or by lanes in theirs and
-     a fixed tree.
+     schedules: smaller tasks have smaller tickets, or their warp is in the same block, so they have started. Tasks in
+     lists: all blocks are resident, and the smallest task that is not done is the next of its list. In each turn every
+     lane of a warp polls and stores if it can, and the smallest unsolved row has all its values. By induction every
+     wait ends. The spin limit bounds it if memory fails.
+   Same bits: a row is always summed in the same way: by one lane in the order of its entries; or by lanes, each in the
+     order of its entries, and a fixed tree.
    Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO
      21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
      in ag_scheme.c, the choice among them (4.5) in ag_model.c. Changes: the value is its own flag, in two halves that
-     take turns (no flag array, no fence, no reset), and rows without dependents have none; the diagonal's reciprocal is
-     taken when values arrive, earlier than the paper's early division; four entries of a row are polled together; lists
-     of tasks run in a cooperative launch, which guarantees that all blocks are resident; otherwise tickets. */
+     launches alternate (no flag array, no fence, no reset), and rows without dependents have no flag; the diagonal's
+     reciprocal is computed when values are set, earlier than the paper's early division; four entries of a row are
+     polled together; lists of tasks run in a cooperative launch, which guarantees that all blocks are resident;
+     otherwise tickets. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/setup.cuh"
@@ -101,7 +102,7 @@ static TrsvError UploadPlan(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
 }
 
 enum {
-  LAUNCHES_MAX = 65536 /* some 0.1 s a solve */
+  LAUNCHES_MAX = 65536 /* a solve then takes about 0.1 s */
 };
 
 static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};

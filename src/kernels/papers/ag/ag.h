@@ -1,8 +1,8 @@
 /*
    ag.h: schemes of the algorithm `ag`, and the host's plan of a scheme.
 
-   A scheme (AG-SpTRSV, Table 2) says how rows are merged into nodes, nodes of one level into tasks of a warp, how tasks
-   are assigned to warps, and levels to launches.
+   A scheme (AG-SpTRSV, Table 2) determines how rows are merged into nodes, how nodes of one level are merged into tasks
+   of a warp, and how tasks are assigned to warps, and levels to launches.
 */
 #ifndef TRSV_AG_H
 #define TRSV_AG_H
@@ -20,8 +20,8 @@ typedef enum {
 } AgMerge;
 
 typedef enum {
-  AG_HARDWARE, /* a warp for each task, started in the order of tasks: Section 5.2's MF and NM */
-  AG_RR,       /* the others: as many blocks as multiprocessors, each warp with a list of tasks; ws_rr */
+  AG_HARDWARE, /* a warp for each task, started in the order of tasks: MF and NM of Section 5.2 */
+  AG_RR,       /* ws_rr; this and the others: a block for each multiprocessor, each warp with a list of tasks */
   AG_BALANCE,  /* ws_balance */
   AG_LOCALITY  /* ws_locality */
 } AgSchedule;
@@ -30,29 +30,29 @@ enum {
   AG_INFINITE = -1,
   AG_WARPS    = 64, /* warps of a multiprocessor, the unit of alpha */
   AG_REDUCED  = 36, /* schemes of the reduced space */
-  AG_BUFFER   = 256 /* maximum of entries that a warp reads together */
+  AG_BUFFER   = 256 /* entries that a warp reads together, at most */
 };
 
 typedef struct {
   int        nw;      /* warps of a block: 2, 4, .. 32 */
   int        ng;      /* subwarps of a warp: 1, 2, .. 32 */
-  int        sw_rnnz; /* mean entries of a node's rows above which lanes share a row; AG_INFINITE: never */
+  int        sw_rnnz; /* mean number of entries of a node's rows above which lanes share a row; AG_INFINITE: never */
   int        reorder; /* rows are sorted by level set */
   AgMerge    merge;
   int        size;    /* rb of merge_fixed, thresh of the others: 1, 2, .. 32 */
   int        balance; /* rg_balance: nodes of a level by entries; else rg_sequential: by first row */
   AgSchedule ws;
-  int        alpha; /* a level of more than alpha * the warps of the device is a launch of its own; AG_INFINITE: none */
+  int        alpha; /* a level of more than alpha * the warps of the device is a separate launch; AG_INFINITE: never */
 } AgScheme;
 
-/* Reads a scheme; returns whether it is one. Parameters that are not named are those of the first reduced scheme. */
+/* Reads a scheme; returns 0 if it is invalid. Parameters that are not named are those of the first reduced scheme. */
 int  TrsvAgParse(const char *words, void *scheme);
 void TrsvAgPrint(const AgScheme *, char *words, size_t size); /* in the form that TrsvAgParse reads */
 void TrsvAgReduced(int i, AgScheme *);                        /* scheme i of the reduced space */
 
 extern const char TrsvAgWords[]; /* describes valid schemes, for messages */
 
-/* A launch: tasks [task, task + tasks), or the lists of the workers, which start at begin. */
+/* A launch: tasks [task, task + tasks), or the lists of the workers, whose starts are from index begin on. */
 typedef struct {
   int task, tasks, begin, workers, wait; /* wait: rows depend on rows of the same launch */
 } AgLaunch;
@@ -60,10 +60,10 @@ typedef struct {
 /* The host's plan. A place is the number of a row in the order of solution, or in the order of level sets. */
 typedef struct {
   int       rows, off, nodes, tasks, launches, begins, collected;
-  int      *order;             /* [rows] the row at a place; its complement if no row depends on it */
+  int      *order;             /* [rows] the row in each place; its complement if no row depends on it */
   int      *offsets, *columns; /* [rows + 1], [off] off-diagonal entries, as rising places */
   int      *source; /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1: unit */
-  int      *node;   /* [nodes + 1] the first place of each */
+  int      *node;   /* [nodes + 1] the first place of each node */
   int      *task;   /* [tasks * ng] nodes, -1: none, by launch and worker; AG_COLLECT in the first */
   int      *begin;  /* [begins] for each launch with lists: the first task of each worker, and the end of the last */
   AgLaunch *launch; /* [launches] */

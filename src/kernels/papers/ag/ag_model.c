@@ -2,11 +2,9 @@
    The learned model of the algorithm `ag`.
 
    Source: AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5: ten features (Table 3), as polynomials of degree 2, in units
-   of their standard deviation; a perceptron with two hidden layers of 32 and one output for each scheme: does it reach
-   85% of the best performance? Changes: logarithms of the features that span orders of magnitude; schemes are ranked by
-   output.
-
-   The weights in ag_weights.h and ag_weights_2.h are made by bench/ag_train.py.
+   of their standard deviation; a perceptron with two hidden layers of 32 and one output for each scheme, which predicts
+   whether it reaches 85% of the best performance. Changes: logarithms of features that span orders of magnitude;
+   schemes are ranked by output. bench/ag_train.py makes the weights in ag_weights.h and ag_weights_2.h.
 */
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,7 @@ enum {
    level num, dep dist. */
 void TrsvAgFeatures(const TrsvMatrix *, const TrsvAnalysis *, double features[AG_FEATURES]);
 
-/* The model's outputs, one for each scheme of the reduced space, in (0, 1): is it nearly the fastest? */
+/* The model's outputs, one for each scheme of the reduced space, in (0, 1): larger if it is more likely fast. */
 void TrsvAgOutputs(const double features[AG_FEATURES], double outputs[AG_REDUCED]);
 
 /* The scheme of this rank by output. */

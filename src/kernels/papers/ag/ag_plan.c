@@ -2,9 +2,9 @@
    The host's plan of a scheme: places, nodes, their levels, tasks, launches and lists.
 
    Source: AG-SpTRSV (ACM TACO 21(4), 2024): computation graph transformation (Section 4.3), multi-hierarchy heuristic
-   scheduling (4.4). Changes: tasks always follow the levels of the graph, also if the hardware schedules them. A level
-   that is a launch of its own still waits if rows of a node depend on each other, which the paper does not mention.
-   Each task decides whether its entries are read together (4.2.2).
+   scheduling (4.4). Changes: tasks are always in the order of the levels of the graph, even if the hardware schedules
+   them. A level that is a separate launch still waits if rows of a node depend on each other, which the paper does not
+   mention. Each task has its own choice whether its entries are read together (4.2.2).
 
    All steps are passes over rows or entries, except the order inside a level by rg_balance (a sort) and ws_balance (a
    heap of warps).
@@ -18,7 +18,7 @@ typedef struct {
   int *position; /* [rows] the place of each row */
   int *owner;    /* [rows] the node of each place */
   int *level;    /* [nodes], from 0 */
-  int *inner;    /* [nodes] rows of the node depend on each other */
+  int *inner;    /* [nodes] 1: rows of the node depend on each other */
   int *start;    /* [levels + 1] the first node of each level in by_level, later the first task */
   int *by_level; /* [nodes] */
   int *slot;     /* [nodes] the task of each node */
@@ -122,7 +122,7 @@ static void FindLevels(Work *w, AgPlan *h)
   }
 }
 
-/* Sorts nodes by level, and inside a level by number or by falling entries. */
+/* Sorts nodes by level, and within a level by index or by falling number of entries. */
 static TrsvError SortNodes(const AgScheme *s, Work *w, const AgPlan *h)
 {
   int *pairs;
@@ -146,7 +146,7 @@ static TrsvError SortNodes(const AgScheme *s, Work *w, const AgPlan *h)
     const int from = w->start[l], to = w->start[l + 1];
 
     qsort(pairs + 2 * (size_t)from, (size_t)(to - from), 2 * sizeof(int), CompareFirst);
-    for (int i = from, k; i < to; i = k) { /* equal ones by number: qsort is not stable */
+    for (int i = from, k; i < to; i = k) { /* sorts equal ones by index: qsort is not stable */
       for (k = i; k < to && pairs[2 * k] == pairs[2 * i]; k++) pairs[2 * k] = pairs[2 * k + 1];
       qsort(pairs + 2 * (size_t)i, (size_t)(k - i), 2 * sizeof(int), CompareFirst);
       for (int m = i; m < k; m++) w->by_level[m] = pairs[2 * m];
@@ -176,7 +176,7 @@ static void MakeTasks(const AgScheme *s, Work *w, AgPlan *h)
         w->slot[n] = t;
         entries += h->offsets[h->node[n + 1]] - h->offsets[h->node[n]];
       }
-      /* if they fit, and nodes have enough entries for a pass of all lanes to pay */
+      /* all lanes read the entries if they fit and are enough to save time */
       if (entries <= AG_BUFFER && entries >= 16 * (to - i < s->ng ? to - i : s->ng)) {
         h->task[t * s->ng] |= AG_COLLECT;
         h->collected++;
@@ -186,7 +186,7 @@ static void MakeTasks(const AgScheme *s, Work *w, AgPlan *h)
   w->start[w->levels] = h->tasks = t;
 }
 
-/* Makes launches: each level of more than `most` tasks, and each run of other levels. */
+/* Makes launches: one for each level of more than `most` tasks, and one for each sequence of other levels. */
 static TrsvError MakeLaunches(const AgScheme *s, int multiprocessors, const Work *w, AgPlan *h)
 {
   const long most = s->alpha == AG_INFINITE ? (long)h->tasks + 1 : (long)s->alpha * AG_WARPS * multiprocessors;
@@ -210,7 +210,7 @@ static TrsvError MakeLaunches(const AgScheme *s, int multiprocessors, const Work
   return TRSV_SUCCESS;
 }
 
-/* The entries assigned to each warp so far, and a heap of the warps, the least loaded first. */
+/* The number of entries assigned to each warp so far, and a heap of the warps, the least loaded first. */
 typedef struct {
   int   workers, nw;
   long *load;
@@ -245,8 +245,8 @@ static int FindLeastLoaded(const Warps *v, int block)
   return best;
 }
 
-/* The least loaded warp of the blocks that solve the dependencies of a task; without dependencies in this launch, warps
-   in turn. */
+/* The least loaded warp of the blocks that solve the dependencies of a task. Tasks without dependencies in this launch
+   go to the warps in turn. */
 static int FindNearWarp(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunch *l, const Warps *v, int task)
 {
   int best = -1, last = -1;

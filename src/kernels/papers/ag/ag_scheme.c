@@ -2,8 +2,8 @@
    The schemes of the algorithm `ag` in words, and the reduced space.
 
    Source: AG-SpTRSV (ACM TACO 21(4), 2024), Table 2; the words are the paper's, with a colon before a number. Its space
-   has 3e5 schemes, reduced to 1.6e3 by experience. The 36 here are every size of subwarp with single rows, in both
-   orders, and one step from there in every other dimension.
+   has 3e5 schemes, reduced to 1.6e3 by experience. The 36 schemes here are every size of subwarp with single rows, in
+   both orders, and schemes that differ from these in one other parameter or a few.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static const AgScheme reduced[AG_REDUCED] = {
   {4,  8,  0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
   {4,  16, 0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
   {4,  32, 0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
-  /* threads for rows, as CapelliniSpTRSV; by the mean, as YuenyeungSpTRSV; long rows apart */
+  /* a thread for each row, as in CapelliniSpTRSV; by the mean, as in YuenyeungSpTRSV; long rows alone */
   {4,  1,  INF, 0, AG_FIXED,  32, 0, AG_HARDWARE, INF},
   {4,  1,  INF, 1, AG_FIXED,  32, 0, AG_HARDWARE, INF},
   {4,  1,  8,   0, AG_AVG,    8,  0, AG_HARDWARE, INF},

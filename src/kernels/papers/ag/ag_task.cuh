@@ -1,6 +1,6 @@
 /*
-   ag_task.cuh: a plan of the algorithm `ag` on the device, and the work of a warp on one task. ag.cu argues memory
-   order and progress. */
+   ag_task.cuh: a plan of the algorithm `ag` on the device, and the work of a warp on one task. Mapping, memory order,
+   why it ends, same bits, source: ag.cu. */
 #ifndef TRSV_AG_TASK_CUH
 #define TRSV_AG_TASK_CUH
 
@@ -14,7 +14,7 @@ enum {
 typedef struct {
   AgScheme  scheme;
   int       rows, off, launches, collected;
-  int       torn;   /* a launch of a solve failed: the launches disagree on the half in use */
+  int       torn;   /* 1: a launch of a solve failed, so its launches may use different halves of the words */
   void     *memory; /* holds the arrays below, on the device */
   int      *offsets, *columns, *order, *source, *node, *task, *begin;
   void     *values, *inverse, *words;
@@ -52,10 +52,10 @@ template <class T> struct AgRow {
 template <class T> struct AgEntries {
   const int *columns;
   const T   *values;
-  int        shift; /* from the index in device memory */
+  int        shift; /* added to an index in device memory */
 };
 
-/* All lanes read the entries of all nodes of a task. begin, count: of the node of this lane's subwarp. */
+/* All lanes read the entries of all nodes of a task. begin, count: the entries of the node of this lane's subwarp. */
 template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count,
                                                                              int lane, int *columns, T *values)
 {
@@ -134,7 +134,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
       r.at += r.held * r.step;
       r.left -= r.held;
       r.held = 0;
-      if (!ready) { /* it gave up */
+      if (!ready) { /* the wait exceeded its limit */
         r.sum  = trsv_nan<T>();
         r.left = 0;
         ready  = true;

@@ -1,20 +1,20 @@
 /*
    csc: one warp for one column, which adds its products to the sums of other rows by atomic operations.
 
-   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one if the
-     triangle is upper; lane l takes entries l, l + 32, ... of the column.
+   Mapping: the block of ticket t solves WARPS components, from t * WARPS on, one for each warp, counted from the last
+     one if the triangle is upper; lane l takes entries l, l + 32, ... of the column.
    Memory order: an addition to a sum comes before the count-down of its row, which releases. Lane 0, which finds the
-     counter at 0, acquires all additions (each count-down continues the release of those before it), then reads the
+     counter at 0, acquires all additions (each count-down continues the release of the earlier ones), then reads the
      sum.
-   Why it ends: a component waits for earlier ones only, each of another warp. Those of other blocks have smaller
-     tickets, so their blocks have started; the warps of a block share no barrier once they have the ticket. The spin
+   Why it ends: a component waits only for earlier ones, each of another warp. Those of other blocks have smaller
+     tickets, so their blocks have started; the warps of a block meet at no barrier after they have the ticket. The spin
      limit bounds the wait if memory fails.
-   Bits: they may differ from run to run, since a sum adds up in the order in which products arrive.
+   Bits: they may differ from run to run, because the order of a sum is that in which products arrive.
    Source: SyncFree, Liu, Li, Hogg, Duff and Vinter (Euro-Par 2016); CapelliniSpTRSV (ICPP 2020), Section 2.3. As
-     published: a component is solved once its in-degree, which the columns that it depends on count down, is 0; then
-     the products of its column are added to the sums of the other rows. (The value cannot be its own flag, since a sum
-     has many writers.) Changes: tickets instead of block numbers; two halves of sums and counters, of which a launch
-     clears the half of the next launch; in-degrees are the row lengths, not counted on the device; no copy of the
+     published: the in-degree of a component is counted down by the columns that it depends on; at 0 it is solved, and
+     the products of its column are added to the sums of the other rows. (The value cannot be its own flag, because a
+     sum has many writers.) Changes: tickets instead of block numbers; two halves of sums and counters, of which a
+     launch clears that of the next launch; in-degrees are the row lengths, not counted on the device; no copy of the
      counters in shared memory for the columns of one block. */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ enum {
 typedef struct {
   TrsvCSRPlan columns; /* the transpose: its rows are the columns */
   unsigned   *degree;  /* [rows] dependencies of each component */
-  unsigned   *counts;  /* [2 * rows] dependencies that are missing; launches take turns */
-  void       *sums;    /* [2 * rows] products so far; likewise */
+  unsigned   *counts;  /* [2 * rows] dependencies that are missing; launches alternate the halves */
+  void       *sums;    /* [2 * rows] sums of products so far; the same */
   TrsvSync    sync;
 } Csc;
 

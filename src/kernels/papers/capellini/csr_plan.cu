@@ -1,7 +1,8 @@
 /*
-   A triangle on the device in the caller's order: copied once, its values whenever they change.
+   A triangle on the device in the caller's order. The pattern is copied once, values each time that they are set.
 
-   Mapping: one thread for each value and diagonal. No thread waits for another.
+   Mapping: one thread for each value and diagonal. Memory order: no values cross threads. Why it ends: no thread waits.
+   Same bits: copies, and one division for each diagonal.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &n->words));
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
-  /* later a launch clears a half */
+  /* later each launch clears the half of the next one */
   return TRSV_BY_REAL_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL);
 }
 

@@ -11,17 +11,17 @@
 extern "C" {
 #endif
 
-/* On the device: the data of a plan, or their first member. */
+/* The data of a plan, or the first member of its data. The arrays are on the device. */
 typedef struct {
   int      rows, entries, lower, stored;
   int     *offsets, *columns;
   int     *source;           /* [entries] the index of each entry in the caller's values; NULL: in order of columns */
   void    *values, *inverse; /* [entries]; [rows] reciprocals of the diagonal, NULL: unit */
-  void    *words; /* [2 * rows] solutions by row, each its own flag, launches take turns; NULL if not asked for */
+  void    *words; /* [2 * rows] solutions by row, each its own flag; launches alternate the halves; or NULL */
   TrsvSync sync;
 } TrsvCSRPlan;
 
-/* Copies a matrix and source, of either memory, into zeroed data; with `words`, also makes words and sync. */
+/* Copies a matrix and source, from either memory, into data that is zero before; with `words`, makes words and sync. */
 TrsvError TrsvCSRPlanMake(TrsvPlan *, TrsvCSRPlan *, const TrsvMatrix *, const int *source, int words);
 TrsvError TrsvCSRPlanSetValues(TrsvPlan *, const void *values, TrsvStream); /* plan->data starts with a TrsvCSRPlan */
 void      TrsvCSRPlanFree(TrsvCSRPlan *);
@@ -30,7 +30,7 @@ void      TrsvCSRPlanDestroy(TrsvPlan *); /* plan->data is a TrsvCSRPlan */
 #ifdef __cplusplus
 }
 
-/* The plan as kernels see it. */
+/* The arguments of a kernel from a plan. */
 template <class T> struct CSRView {
   int        rows, lower, stored;
   const int *offsets, *columns;
@@ -44,7 +44,7 @@ template <class T> struct CSRView {
   {
   }
 
-  /* The row that is solved p-th, and the inverse of that. */
+  /* The row that is solved p-th; also the place of row p in that order. */
   __device__ __forceinline__ int row(int p) const { return lower ? p : rows - 1 - p; }
 };
 

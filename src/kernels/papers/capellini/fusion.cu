@@ -2,21 +2,21 @@
    fusion: blocks of 32 consecutive rows, each solved by one warp, a thread for each row, or by 32 warps, a warp for
    each row.
 
-   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end), a
-     lane each, or one row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's
-     rows, from the last one if the triangle is upper.
+   Mapping: the block of ticket t takes WARPS tasks, from t * WARPS on, one for each warp. A task is 32 rows (fewer at
+     the end), one for each lane, or one row, of which lane l has entries l, l + 32, ... Tasks are in the order of
+     solution: the caller's rows, from the last one if the triangle is upper.
    Memory order: a solution is one word that is its own flag; nothing else crosses threads (sync.cuh).
    Why it ends: a row waits for earlier tasks, or for rows of its own warp. The warps of earlier tasks have started:
-     their tickets are smaller, or they are of the same block, whose warps share no barrier once they have the ticket.
-     The rows of a warp take turns (thread_rows.cuh). By induction on the row every wait ends. The spin limit bounds it
-     if memory fails.
-   Same bits: a row is always summed in the same way: by one thread in the order of its entries, or by lanes in theirs
-     and a fixed tree.
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021).
+     their tickets are smaller, or they are in the same block, whose warps meet at no barrier after they have the
+     ticket. In each turn of the loop every lane polls, and writes if it can. By induction on the row every wait ends.
+     The spin limit bounds it if memory fails.
+   Same bits: a row is always summed in the same way: by one thread in the order of its entries; or by lanes, each in
+     the order of its entries, and a fixed tree.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, describes it as later work; YuenyeungSpTRSV (IEEE TPDS 2021).
      Blocks with more than WARP_LEVEL_MEAN entries in the mean row are solved at warp level: 10, as in the authors'
-     code; the paper names no value. Changes: the value is its own flag (no get_value, no fence, no reset); tickets of
+     code; the paper gives no value. Changes: the value is its own flag (no get_value, no fence, no reset); tickets of
      thread blocks instead of one atomic for each thread; a vote in each turn of the thread-level loop, where the
-     publication leaves the lanes of a warp to the hardware; the diagonal's reciprocal is taken when values arrive. */
+     publication relies on the hardware; the diagonal's reciprocal is computed when values are set. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/sync.cuh"
@@ -25,7 +25,7 @@
 enum {
   WARPS           = 4,
   BLOCK           = 32 * WARPS,
-  WARP_LEVEL_MEAN = 10 /* entries of the mean row, diagonal included, above which a block is solved at warp level */
+  WARP_LEVEL_MEAN = 10 /* entries of the mean row, with the diagonal, above which a block is solved at warp level */
 };
 
 typedef struct {

@@ -2,15 +2,13 @@
    level: level set after level set, one launch for each.
 
    Mapping: thread k of the launch of a set solves row k of the set.
-   Memory order: launches of one stream, and the nodes of a graph, follow each other; within one, nothing crosses
-     threads.
-   Why it ends: no thread waits.
-   Same bits: each row is one thread's sum in the order of its entries.
+   Memory order: launches and nodes of the graph run in sequence; within one, nothing crosses threads.
+   Why it ends: no thread waits. Same bits: each row is one thread's sum in the order of its entries.
    Source: CapelliniSpTRSV (ICPP 2020), Section 2.2, Algorithm 2; Anderson and Saad (1989), Saltz (1990). As published:
      rows in the order of level sets, a thread for each, the end of a launch as the barrier between sets. Changes: all
-     launches are one CUDA graph, made with the plan and replayed; the diagonal's reciprocal is taken when values
-     arrive. The graph solves in a vector of the plan, so that it is the same for every b and x; that costs two copies
-     of a vector.
+     launches are one CUDA graph, made with the plan and replayed; the diagonal's reciprocal is computed when values are
+     set. The graph solves in a vector of the plan, so that it is the same for every b and x; that costs two copies of a
+     vector.
 
    Limit: a launch in a graph takes more than 1 us, and its node takes time and memory to make. A plan with more than
    LEVELS_MAX level sets is refused.
@@ -22,7 +20,7 @@
 
 enum {
   BLOCK      = 128,
-  LEVELS_MAX = 65536 /* some 0.1 s a solve, and about as long to make the graph */
+  LEVELS_MAX = 65536 /* a solve then takes about 0.1 s, and so does making the graph */
 };
 
 typedef struct {

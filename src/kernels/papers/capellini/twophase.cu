@@ -1,19 +1,19 @@
 /*
    twophase: one thread for one row, entries of other warps first.
 
-   Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one if the
-     triangle is upper.
+   Mapping: the block of ticket t solves blockDim.x rows, from t * blockDim.x on, one for each thread, counted from the
+     last one if the triangle is upper.
    Memory order: a solution is one word that is its own flag (sync.cuh); within the warp __syncwarp orders turns.
-   Why it ends: the first phase waits for rows of earlier warps only: of this block, whose warps share no barrier once
-     they have the ticket, or of blocks with smaller tickets, which have started. The spin limit bounds it. In each turn
-     of the second phase at least the first unsolved row of the warp finds all its values, so 32 turns solve all rows.
-     If memory fails and a row is left, it becomes NaN and the failure is reported.
+   Why it ends: the first phase waits only for rows of earlier warps: of this block, whose warps meet at no barrier
+     after they have the ticket, or of blocks with smaller tickets, which have started. The spin limit bounds it. In
+     each turn of the second phase at least the first unsolved row of the warp finds all its values, so 32 turns solve
+     all rows. If memory fails and a row is left, it becomes NaN and the failure is reported.
    Same bits: each row is one thread's sum in the order of its entries.
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.2, Algorithm 4. As published: rows in the caller's order, a thread
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.2, Algorithm 4. As published: rows in the caller's order, a thread for
      each; a row first waits, one entry after the other, for rows of other warps, then, in at most 32 turns, for rows of
      its own warp. Changes: the value is its own flag (no get_value, no fence, no reset); tickets instead of block
      numbers; a turn ends with a __syncwarp, where the publication relies on lanes in lock step; turns end with the last
-     row of the warp; the diagonal's reciprocal is taken when values arrive. */
+     row of the warp; the diagonal's reciprocal is computed when values are set. */
 #include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"

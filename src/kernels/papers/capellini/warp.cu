@@ -1,25 +1,25 @@
 /*
    warp: one warp for one row.
 
-   Mapping: the block of ticket t solves positions t * WARPS onwards of the level order, warp by warp; lane l takes
-     entries l, l + 32, ... of its row.
+   Mapping: the block of ticket t solves WARPS positions of the level order, from t * WARPS on, one for each warp; lane
+     l has entries l, l + 32, ... of the row.
    Memory order: a solution is one word that is its own flag; nothing else crosses warps (sync.cuh).
-   Why it ends: a row waits for smaller positions only, each the row of another warp. Those of other blocks have smaller
-     tickets, so their blocks have started; the warps of a block share no barrier once they have the ticket. Lanes of
+   Why it ends: a row waits only for smaller positions, each the row of another warp. Those of other blocks have smaller
+     tickets, so their blocks have started; the warps of a block meet at no barrier after they have the ticket. Lanes of
      one warp wait for each other only after their polls. By induction on the position every wait ends. The spin limit
      bounds it if memory fails.
    Same bits: each lane sums in the order of its entries, and a fixed tree adds the sums of the lanes.
    Source: the synchronization-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. Changes: the
-     value is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets; long
-     rows are split into partial sums (level_csr.h); shuffles instead of shared memory; the diagonal's reciprocal and
-     the right-hand side are loaded before the wait. */
+     value is its own flag (no get_value, no fence, no reset); rows are in the order of their level sets; long rows are
+     split into partial sums (level_csr.h); shuffles instead of shared memory; the diagonal's reciprocal and the
+     right-hand side are loaded before the wait. */
 #include "device/sync.cuh"
 #include "solve/rows/level_csr.h"
 
 enum {
   WARPS   = 4,
   BLOCK   = 32 * WARPS,
-  LONGEST = 256 /* maximum of dependencies of a row that is not split */
+  LONGEST = 256 /* dependencies of a row that is not split, at most */
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(const LevelCSRView<T> A, const T *b, T *x)

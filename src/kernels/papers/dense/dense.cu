@@ -2,29 +2,31 @@
    Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose
    authors are not named), and this project's inverted diagonal blocks.
 
-     simple    Column after column (GPU Simple): a component, once known, is multiplied by its column, and the product
-     is subtracted from all rows below. pairs     Rows are multiplied by the inverses of 2 x 2 diagonal blocks
-     ("triangle solver"), then two columns are taken at a time (GPU Complex 1). doubling  Rows are multiplied so that
-     diagonal blocks of 2, 4, 8, ... rows become the identity (GPU Complex 2): a step subtracts from the second half of
-     each block its row multipliers times the first half. There are log2(rows) steps, each of which waits for the one
-     before. blocks    Rows are multiplied by the inverses D^-1 of diagonal blocks: x = D^-1 b - (D^-1 T - I) x, block
-     after block.
+     simple: one column after another (GPU Simple). A known component is multiplied by its column, and the product is
+       subtracted from all rows below.
+     pairs: rows are multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"); then two columns are taken
+       at a time (GPU Complex 1).
+     doubling: rows are multiplied so that diagonal blocks of 2, 4, 8, ... rows become the identity (GPU Complex 2). A
+       step subtracts from the second half of each block its row multipliers times the first half. Each of log2(rows)
+       steps waits for the one before.
+     blocks: rows are multiplied by the inverses D^-1 of diagonal blocks: x = D^-1 b - (D^-1 T - I) x, one block after
+       another.
 
    Stability: dense_values.cu. Zeros are multiplied like other entries: if there is a NaN or an Inf, rows that do not
-   depend on it may become NaN too.
+   depend on it may become NaN, too.
 
-   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l. Its warps take tiles of the strip in
-     turn, in the order in which they get ready. A tile is in registers before its components are waited for.
+   Mapping: the block of ticket t solves strip t of 32 positions; lane l has row l. Its warps take the tiles of the
+     strip in turn, in the order in which they get ready. A tile is in registers before the wait for its components.
    Memory order: a component is one word that is its own flag (sync.cuh); partial sums go through shared memory, between
      barriers of the block. In doubling a component has a word for each step that changes it.
-   Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and wait for no later one.
-     By induction all end. The spin limit bounds each wait.
+   Why it ends: a strip waits only for strips of smaller tickets, whose blocks have started and do not wait for later
+     ones. By induction all end. The spin limit bounds each wait.
    Same bits: strip and tile determine the warp of a tile and the order of all sums.
    Source: the course report. As published a step is a launch, and every solve changes the matrix. Changes: the matrix
-     is multiplied once, when values arrive, and a solve changes b only; a thread for a row is a lane of 8 warps, which
-     share its columns; in one launch instead of one for each step, components are their own flags, so that a row waits
-     only for the components it needs; steps of doubling within 32 rows are one multiplication by the inverse of the 32
-     x 32 block. With settings.launches each step is a launch, a thread for each row, as published, in one graph. */
+     is multiplied once, when values are set, and a solve changes only b; lanes of 8 warps share the columns of a row
+     instead of one thread; in one launch instead of one for each step, components are their own flags, so that a row
+     waits only for the components it needs; steps of doubling within 32 rows are one multiplication by the inverse of
+     the 32 x 32 block. With settings.launches steps are launches in one graph, a thread for each row, as published. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/setup.cuh"
@@ -32,8 +34,8 @@
 
 enum {
   NEAR_STRIPS = 6,    /* strips that are farther away are polled less often */
-  BLOCK_ROWS  = 512,  /* default of a diagonal block: larger ones gain nothing on an H200, and take longer to invert */
-  ROWS_MAX    = 65504 /* an int counts the tiles */
+  BLOCK_ROWS  = 512,  /* default rows of a block: on an H200 larger ones are not faster, but take longer to invert */
+  ROWS_MAX    = 65504 /* so that an int counts the tiles */
 };
 
 /* Waits for components of another strip; all lanes call it. */
@@ -56,7 +58,7 @@ template <class T> static __device__ __forceinline__ T dense_wait(const T *word,
   return v;
 }
 
-/* The sum of a warp for a strip, in four parts, so that no addition waits for the one before. */
+/* The sum of a warp for a strip, in four parts, so that an addition does not wait for the one before. */
 template <class T> struct DenseSum {
   T v[4] = {0, 0, 0, 0};
 
@@ -79,7 +81,7 @@ template <class T> struct DenseSum {
   __device__ __forceinline__ T total() const { return (v[0] + v[1]) + (v[2] + v[3]); }
 };
 
-/* Adds up the sums of all warps, for every thread. The halves of partial take turns. */
+/* Adds up the sums of all warps, in every thread. Calls alternate the halves of partial. */
 template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)[2 * DENSE_BLOCK], int half, T mine)
 {
   T sum = 0;
@@ -185,7 +187,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   if (warp == 0 && p < D.rows) x[D.row_of(p)] = trsv_canonical(v);
 }
 
-/* Copies b into order of positions, and x back. */
+/* Copies b into the order of positions; the second kernel copies x into the order of rows. */
 template <class T> static __global__ void dense_by_position(const DenseView<T> D, const T *b, T *right)
 {
   const int p = (int)(blockIdx.x * DENSE_ROWS + threadIdx.x);
@@ -224,7 +226,7 @@ static TrsvError AllocateDense(TrsvDense *d)
   return TrsvDeviceSynchronize();
 }
 
-/* The strips of a block: a power of two, until it covers the block or the triangle. */
+/* The strips of a block: the smallest power of two that covers the rows or the triangle. */
 static int CountStrips(int rows, int strips)
 {
   int block = 1;

@@ -1,8 +1,8 @@
 /*
    dense.cuh: the data of a dense triangle. dense.cu describes the forms.
 
-   Position p is row p of a lower triangle, row rows - 1 - p of an upper one. Strips are 32 positions, the last strip
-   padded with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each column after column. A form
+   Position p is row p of a lower triangle, row rows - 1 - p of an upper one. A strip is 32 positions; the last strip is
+   padded with rows of the identity. Strip s has tiles 0 .. s of 32 x 32 values, each stored by columns. A form
    transforms the triangle in place.
 */
 #ifndef TRSV_DENSE_CUH
@@ -22,20 +22,20 @@ struct TrsvDense {
   int               rows, strips, lower, unit;
   TrsvPrecision     precision;
   TrsvDenseSettings settings;
-  TrsvDenseForm     solves; /* settings.form, or TRSV_DENSE_SIMPLE if inverses grow */
+  TrsvDenseForm     solves; /* settings.form, or TRSV_DENSE_SIMPLE if the growth exceeds the limit */
   int               block;  /* strips of an inverted diagonal block, at least 1; TRSV_DENSE_DOUBLING: 1 */
   int               slots;  /* words of a component, one for each step that changes it */
   size_t            bytes;
   void             *tiles;     /* [strips (strips + 1) / 2 tiles] */
   void             *side;      /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
   void             *right;     /* [2 * padded rows] by position: growth; with launches: b, x */
-  void             *words;     /* [2 * slots * padded rows] components, each its own flag; launches take turns */
+  void             *words;     /* [2 * slots * padded rows] components, each its own flag; launches alternate halves */
   unsigned         *exceeding; /* the number of rows whose growth exceeds the limit */
   TrsvDeviceGraph  *recording;
   TrsvSync          sync;
 };
 
-/* The triangle as kernels see it. */
+/* The arguments of a kernel from a triangle. */
 template <class T> struct DenseView {
   int      rows, strips, lower, unit, form, block, slots;
   T       *tiles, *side, *words;
@@ -48,7 +48,7 @@ template <class T> struct DenseView {
   }
 
   __device__ __forceinline__ int row_of(int p) const
-  { return lower ? p : rows - 1 - p; } /* from position to row, and back */
+  { return lower ? p : rows - 1 - p; } /* the row of a position; also the position of a row */
   __device__ __forceinline__ T *tile(int s, int t) const
   { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
   __device__ __forceinline__ int padded() const { return strips * DENSE_TILE; }
@@ -90,7 +90,7 @@ template <class T, bool ABSOLUTE> static __global__ void dense_start(const Dense
   y[p] = sum;
 }
 
-/* The step of a level: y -= M y of the block before, or y += |M| y. One thread for each row that it changes. */
+/* The step of a level: y -= M y, or y += |M| y, with y of the block before. One thread for each row that it changes. */
 template <class T, bool ABSOLUTE> static __global__ void dense_level(const DenseView<T> D, int level, T *y)
 {
   const int k = trsv_index(), s = dense_odd(k / DENSE_TILE, level), r = k % DENSE_TILE, p = s * DENSE_TILE + r;

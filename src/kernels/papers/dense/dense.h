@@ -12,7 +12,7 @@ extern "C" {
 
 /* A dense triangle on the device: dense.cu. */
 typedef enum {
-  TRSV_DENSE_BLOCKS,   /* diagonal blocks are inverted; block after block is solved by multiplication */
+  TRSV_DENSE_BLOCKS,   /* diagonal blocks are inverted; the blocks are solved in sequence by multiplication */
   TRSV_DENSE_DOUBLING, /* blocks of twice the size in each step */
   TRSV_DENSE_SIMPLE,   /* column after column */
   TRSV_DENSE_PAIRS     /* two columns at a time */
@@ -20,18 +20,18 @@ typedef enum {
 
 typedef struct {
   TrsvDenseForm form;
-  int block;    /* TRSV_DENSE_BLOCKS: rows of a diagonal block, rounded up to 32 times a power of two; 0: by size */
-  int launches; /* one launch for each step, in one graph, instead of one launch in which values wait for values */
+  int block;    /* TRSV_DENSE_BLOCKS: rows of a diagonal block, rounded up to 32 times a power of two; 0: default */
+  int launches; /* 1: a launch for each step, in one graph; 0: one launch, in which threads wait for values */
 } TrsvDenseSettings;
 
 typedef struct TrsvDense TrsvDense;
 
-/* settings NULL: the defaults. */
+/* settings may be NULL: the defaults. */
 TrsvError TrsvDenseCreate(int         rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, const TrsvDenseSettings *,
                           TrsvDense **dense);
 
-/* Sets values from an array on the device, column after column, `leading` apart; the other triangle, and a unit
-   diagonal, are not read. If an inverse grows beyond the limit, these values are solved column after column. */
+/* Sets values from an array on the device: the columns in sequence, `leading` apart. Does not read the other triangle,
+   nor a unit diagonal. If the growth of an inverse exceeds the limit, these values are solved by TRSV_DENSE_SIMPLE. */
 TrsvError TrsvDenseSetValues(TrsvDense *, const void *values, int leading, TrsvStream);
 
 /* As TrsvPlanSolve. */
@@ -42,8 +42,8 @@ int           TrsvDenseBlock(const TrsvDense *);  /* rows of an inverted diagona
 size_t        TrsvDenseBytes(const TrsvDense *);
 void          TrsvDenseDestroy(TrsvDense **);
 
-/* For dense_find.c, on the host, by position in the order of solution: the columns directly before the diagonal, the
-   off-diagonal entries of the row, the entries of the column. height must be 0 before. */
+/* The input of DenseFind, on the host, for each position in the order of solution: the number of columns directly
+   before the diagonal, of off-diagonal entries of the row, of entries of the column. height must be 0 before. */
 void DenseMeasure(const TrsvMatrix *, int *run, int *length, int *height);
 
 enum {

@@ -5,12 +5,12 @@
 #include "papers/dense/dense.h"
 
 enum {
-  TRAILING_MIN = 64,    /* rows of a trailing block */
-  FULL_MIN     = 128,   /* rows of another block */
-  BLOCK_MAX    = 32768, /* rows of a block */
-  LONG_ROWS    = 1024,  /* rows at the end that may be very long */
-  LONG_MIN     = 1024,  /* entries of a very long row */
-  LONG_RATIO   = 8      /* and its entries over the mean */
+  TRAILING_MIN = 64,    /* rows of a trailing block, at least */
+  FULL_MIN     = 128,   /* rows of another block, at least */
+  BLOCK_MAX    = 32768, /* rows of a block, at most */
+  LONG_ROWS    = 1024,  /* very long rows are searched in so many rows at the end */
+  LONG_MIN     = 1024,  /* entries of a very long row, at least */
+  LONG_RATIO   = 8      /* the same over the mean, at least */
 };
 
 void DenseMeasure(const TrsvMatrix *A, int *run, int *length, int *height)
@@ -77,7 +77,7 @@ int DenseFind(int rows, const int *run, const int *length, const int *height, De
     if (found > DENSE_BLOCKS_MAX) found = DENSE_BLOCKS_MAX;
     blocks[found++] = (DenseRange){begin, p};
     qsort(blocks, (size_t)found, sizeof(*blocks), CompareSizes);
-    begin = p; /* in a band, blocks could overlap; these do not */
+    begin = p; /* in a band full blocks overlap; those found here do not */
   }
   if (found > DENSE_BLOCKS_MAX) found = DENSE_BLOCKS_MAX;
   qsort(blocks, (size_t)found, sizeof(*blocks), ComparePlaces);

@@ -1,21 +1,19 @@
 /*
    dense: a sparse triangle whose dense diagonal blocks are solved as dense triangles.
 
-   The rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is
-   solved after all segments before it: its entries outside of its diagonal block are multiplied by known components and
-   subtracted from b; then the block is solved. A dense block is solved as a dense triangle (dense.cu), by default with
-   inverted diagonal blocks, any other block by the algorithm of least predicted time. Without a dense block that
+   The rows are cut into segments in the order of solution; some have a dense diagonal block. Segments are solved in
+   sequence: products of the entries outside of the diagonal block with known components are subtracted from b; then
+   the block is solved. A dense block is solved as a dense triangle (dense.cu), by default with inverted
+   diagonal blocks, any other block by the algorithm with the shortest predicted time. Without a dense block that
    algorithm solves the whole triangle.
 
    Dense blocks are: the largest trailing block that is at least half full; or, if larger, the block that starts with
-     the first of very long rows at the end (an arrow, one dense row), since the square of their number is small against
-     their entries; elsewhere completely full blocks, as supernodes are.
+     the first of very long rows at the end (an arrow, one dense row), because the square of their number is small
+     compared with their entries; elsewhere completely full blocks, as in supernodes.
 
    Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that
      adds up its pieces.
-   Memory order: launches of one stream follow each other.
-   Why it ends: no thread waits in these kernels.
-   Same bits: every sum has one order.
+   Memory order: launches of one stream run in sequence. Why it ends: no thread waits. Same bits: a sum has one order.
    Source: the course report "Dense Lower Triangular Solver" for dense triangles; here in sparse factors.
 */
 #include <stdio.h>
@@ -26,7 +24,7 @@
 #include "solve/solve.h"
 
 enum {
-  PIECE = 1024, /* maximum of entries of a piece */
+  PIECE = 1024, /* entries of a piece, at most */
   WARPS = 4
 };
 
@@ -34,7 +32,7 @@ typedef struct {
   int        begin, end;       /* rows */
   TrsvPlan  *plan;             /* of the diagonal block, if it is not dense */
   TrsvDense *dense;            /* of the diagonal block, if it is */
-  int        entries;          /* of a dense block, those that are stored */
+  int        entries;          /* stored entries of a dense block; -1: the block is not dense */
   int       *place, *origin;   /* [entries] the index among the tiles, the index in the caller's values */
   int        pieces, rest;     /* pieces and entries outside of the diagonal block */
   int       *piece, *first;    /* [pieces + 1] the start of each piece; [rows + 1] the first piece of each row */
@@ -199,7 +197,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
   error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
-                               &g->plan); /* not alone: the pair's other plan may be in progress */
+                               &g->plan); /* not alone: the pair's other plan may be made at the same time */
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);
@@ -330,7 +328,7 @@ static void DenseDestroy(TrsvPlan *plan)
   free(d);
 }
 
-/* The dense part, and the settings with which the current values are solved. */
+/* Prints the dense part, and the settings with which the current values are solved. */
 static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   const Dense     *d     = (const Dense *)plan->data;

@@ -1,11 +1,8 @@
 /*
-   The steps of a dense triangle, a launch each, as published: all of them make one graph.
+   The steps of a dense triangle, a launch for each, as published. All launches are in one graph.
 
-   Mapping: one thread for each row that a step changes.
-   Memory order: launches of one stream follow each other.
-   Why it ends: no thread waits.
-   Same bits: each row is changed by one thread, step by step.
-   Source: dense.cu.
+   Mapping: one thread for each row that a step changes. Memory order: launches of one stream run in sequence. Why it
+   ends: no thread waits. Same bits: one thread changes a row, step by step. Source: dense.cu.
 */
 #include "papers/dense/dense.cuh"
 
@@ -29,7 +26,8 @@ template <class T> static __global__ void dense_pair(const DenseView<T> D, int c
   y[p]             = fma(-a[DENSE_TILE], y[column + 1], fma(-a[0], y[column], y[p]));
 }
 
-/* A step of blocks: subtracts the block from strip `from` on, times its components, from all rows below it. */
+/* A step of blocks: subtracts the columns of the block that starts with strip `from`, times its components, from all
+   rows below the block. */
 template <class T> static __global__ void dense_column_block(const DenseView<T> D, int from, T *y)
 {
   const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * DENSE_ROWS + threadIdx.x), s = p / DENSE_TILE,

@@ -1,15 +1,14 @@
 /*
-   The values of a dense triangle, transformed for the forms of dense.cu, once for every set.
+   Transforms the values of a dense triangle for the forms of dense.cu, once for every set.
 
-   Stability: a form that multiplies by inverses is stable up to their growth || |D^-1| |D| || (Higham, Accuracy and
-   Stability of Numerical Algorithms, Section 14.2), for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with the factors
-   that it solves by. The growth is computed with every set of values. If it exceeds the limit for any row, or is not
-   finite, the values are loaded again and solved by substitution. (Pairs count as blocks of two.)
+   Stability: a form that multiplies by inverses is stable up to a factor, their growth || |D^-1| |D| || (Higham,
+   Accuracy and Stability of Numerical Algorithms, Section 14.2); for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with
+   the factors M of its steps. The growth is computed for every set of values. If it exceeds the limit for any row, or
+   is not finite, the values are loaded again and solved by substitution. (Pairs count as blocks of two.)
 
    Mapping: one thread block for each tile that changes; lane l has row l of four columns.
-   Memory order: a launch does not change what it reads of other tiles.
-   Why it ends: no block waits for another.
-   Same bits: every sum has one order.
+   Memory order: no block of a launch reads a tile that another block changes.
+   Why it ends: no block waits for another. Same bits: every sum has one order.
    Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the
      second step of GPU Complex 2, tiled in shared memory (doubling). Changes: the first step is the inverse of the
      diagonal tile of 32 x 32 and a multiplication by it, where the publication has steps of 2, 4, 8 and 16 rows. For
@@ -28,7 +27,7 @@ enum {
 
 static const float growth_limit = 100;
 
-/* The strip and column of tile k, counted row by row. */
+/* The strip and column of tile k; tiles are numbered by strips. */
 static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
 {
   int row = (int)((sqrt(8. * k + 1) - 1) / 2);
@@ -39,8 +38,7 @@ static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
   *t = k - row * (row + 1) / 2;
 }
 
-/* Loads tiles from a square array, or zeros; pads with the identity, and sets a unit diagonal. One block for each tile.
- */
+/* Loads tiles from a square array, or zeros; pads with the identity; sets a unit diagonal. One block for each tile. */
 template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
 {
   int s, t;
@@ -95,7 +93,7 @@ template <class T> static __global__ void dense_pairs(const DenseView<T> D)
   int s, t;
 
   dense_tile_at((int)blockIdx.x, &s, &t);
-  for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) { /* whole columns for each warp */
+  for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) { /* a warp has whole columns */
     const int r = e % DENSE_TILE, p = s * DENSE_TILE + r;
     const T   own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
     D.tile(s, t)[e] = r & 1 ? fma(D.side[p], even, D.side[D.padded() + p] * own) : D.side[p] * own;
@@ -140,8 +138,8 @@ template <class T> static __global__ void dense_invert(const DenseView<T> D)
   for (int r = 0; r < DENSE_TILE; r++) D.tile(s, s)[lane * DENSE_TILE + r] = X[r * DENSE_TILE + lane];
 }
 
-/* A product of tiles, by all threads of a block: lane l has row l, warp w columns w * WARP_COLUMNS onwards. last: the
-   last column of a row of a; the columns after it must not be multiplied, since b may hold NaN. */
+/* A product of tiles, by all threads of a block: lane l has row l, warp w has WARP_COLUMNS columns from
+   w * WARP_COLUMNS on. last: the last column of a row of a; later columns must not be multiplied, as b may have NaN. */
 template <class T> struct DenseProduct {
   T sum[WARP_COLUMNS] = {};
 
@@ -179,12 +177,12 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
   DenseProduct<T> product;
 
   dense_tile_at((int)blockIdx.x, &s, &t);
-  s++; /* off-diagonal tiles form a triangle of their own */
+  s++; /* off-diagonal tiles are a triangle without the first strip */
   product.add(A, B, D.tile(s, s), D.tile(s, t), (int)threadIdx.x % 32);
   for (int j = 0; j < WARP_COLUMNS; j++) D.tile(s, t)[product.place(j)] = product.sum[j];
 }
 
-/* The step of a level: subtracts the multipliers of rows times the rows of the block before. */
+/* The step of a level: subtracts the multipliers of the rows times the rows of the block before. */
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   dense_double(const DenseView<T> D, int level, int columns)
 {

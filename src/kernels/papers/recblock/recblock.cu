@@ -1,9 +1,9 @@
 /*
-   recblock: the triangle is cut into triangular and square blocks; each is solved, or multiplied, by the kernel that
-   suits it.
+   recblock: the triangle is cut into triangular and square blocks; a decision tree chooses the kernel that solves, or
+   multiplies, each block.
 
    The graph of all launches is recorded once. The launch before it writes x and the time limit into device memory. If
-   cuSPARSE solves a block, the graph is recorded again with new values, since cuSPARSE guarantees nothing about its
+   cuSPARSE solves a block, the graph is recorded again for new values, because cuSPARSE guarantees nothing about its
    launches.
 
    Mapping, memory order, why it ends, same bits: recblock_kernels.cuh. recblock_blocks.c makes the blocks,
@@ -11,10 +11,10 @@
    Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and
      recursive block algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel
      Selection" for SpTRSV and for SpMV. Changes: triangles are stored by rows, and the sync-free kernel sums by rows,
-     the value its own flag, so that the bits are the same in every run (published: columns, atomics); thread blocks
-     have tickets; only the launch that permutes b resets anything; reciprocals of the diagonal are taken when values
-     arrive; all launches are one CUDA graph, in which each starts before the one in front of it ends (published: one
-     launch after another). */
+     with each value as its own flag, so that the bits are the same in every run (published: columns, atomics); thread
+     blocks have tickets; only the launch that permutes b resets words; reciprocals of the diagonal are computed when
+     values are set; all launches are in one CUDA graph, in which each starts before the previous one ends (published:
+     launches in sequence). */
 #include <stdlib.h>
 #include <string.h>
 #include "papers/recblock/recblock.h"
@@ -34,7 +34,7 @@ typedef struct {
   TrsvDeviceGraph   *launches;
 } Recblock;
 
-/* The view of a block; b NULL: of the whole triangle. */
+/* The view of a block; b is NULL: of the whole triangle. */
 template <class T> static RecblockView<T> MakeView(const Recblock *r, const TrsvRecblockPart *b)
 {
   RecblockView<T> A = {};
@@ -121,7 +121,7 @@ template <class T> static TrsvError LaunchBlocks(const Recblock *r, TrsvStream s
   for (int i = 0; i < r->blocks.blocks; i++) {
     const TrsvRecblockPart *b = r->blocks.block + i;
     const RecblockView<T>   A = MakeView<T>(r, b);
-    const bool early          = i && !r->spsv[i - 1]; /* the launch before the first does not allow an early start */
+    const bool early          = i && !r->spsv[i - 1]; /* the launch before the first allows no early start */
 
     if (b->square) TrsvCall(LaunchProduct(b, A, early, stream));
     else if (b->kernel == RECBLOCK_LEVEL) TrsvCall(LaunchLevelSets(r, b, A, early, stream));
@@ -147,7 +147,7 @@ static TrsvError RecordLaunches(Recblock *r)
   return r->blocks.blocks ? TrsvDeviceGraphCreate(LaunchAll, r, &r->launches) : TRSV_SUCCESS;
 }
 
-/* Moves an array to the device: copies it and frees the host's. */
+/* Moves an array to the device: copies it and frees the copy on the host. */
 static TrsvError MoveToDevice(TrsvPlan *plan, int count, int **from, int **to)
 {
   const size_t bytes = sizeof(int) * (size_t)count;

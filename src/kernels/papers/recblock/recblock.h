@@ -1,13 +1,13 @@
 /*
    recblock.h: the blocks of the algorithm `recblock`, made on the host and launched by recblock.cu.
 
-   Rows have places 0, 1, ... in an order in which each row follows its dependencies, so that all triangles are lower
-   ones. 2^depth segments of consecutive places have a triangular block each. The entries outside of these form square
+   Rows have places 0, 1, ... in an order in which each row comes after its dependencies, so all triangles are lower.
+   The places are cut into 2^depth segments, each with a triangular block. The entries outside of these form square
    blocks, at most one for each segment:
 
      column      the columns of the segment, all rows below it; multiplied after the segment is solved
      row         the rows of the segment, all columns before it; multiplied before the segment is solved
-     recursive   the lower left square of the largest part whose upper half ends with the segment; multiplied after that
+     recursive   the lower left square of the largest part whose first half ends with the segment; multiplied after that
                  half is solved
 */
 #ifndef TRSV_RECBLOCK_H
@@ -26,7 +26,7 @@ typedef enum {
 } TrsvRecblockType;
 
 typedef enum {
-  RECBLOCK_BY_TREE, /* of triangular and of square blocks: chosen by the tree */
+  RECBLOCK_BY_TREE, /* for triangular and for square blocks: the decision tree chooses */
   RECBLOCK_LEVEL,
   RECBLOCK_SYNCFREE,
   RECBLOCK_CUSPARSE,
@@ -53,7 +53,7 @@ typedef struct {
   int square, kernel;
   int first, rows;    /* the first place, the number of places */
   int count;          /* stored rows: in DCSR without empty rows */
-  int entry, entries; /* the first entry, the number of entries; with the diagonal for cuSPARSE only */
+  int entry, entries; /* the first entry, the number of entries; with the diagonal only for cuSPARSE */
   int longest;        /* entries of the longest row, without the diagonal */
   int offset;         /* index of the row offsets, [count + 1]; the first offset is 0 */
   int index;          /* DCSR: index of the list of rows */
@@ -73,7 +73,7 @@ typedef struct {
   int                 *source;  /* [entries] the index of each entry in the caller's values */
 } TrsvRecblocks;
 
-/* Makes the blocks on the host; *blocks is zeroed before, and freed by the caller also after an error. */
+/* Makes the blocks on the host. *blocks must be zero before; the caller frees it, even after an error. */
 TrsvError TrsvRecblocksMake(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const TrsvRecblockSettings *,
                             int multiprocessors, int has_cusparse, TrsvRecblocks *blocks);
 void      TrsvRecblocksFree(TrsvRecblocks *);
@@ -85,8 +85,8 @@ enum {
 TrsvError TrsvRecblockSettingsGet(TrsvRecblockSettings *); /* as requested: settings.h */
 void      TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *words, size_t size);
 
-/* Choices that the settings leave open: the depth; the kernel of a block from its counts, with lanes and count. filled:
-   rows that are not empty. */
+/* Choices that the settings do not make: the depth; the kernel of a block from its counts, with lanes and count.
+   filled: the number of rows that are not empty. */
 int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int levels, int multiprocessors);
 void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblockPart *);
 void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblockPart *);

@@ -2,21 +2,21 @@
    The blocks of `recblock`, made on the host: the order of the rows, the kernels, the entries of each block.
 
    Source: Lu, Niu, Liu (ICPP 2020): "Improved Recursive Block Data Structure". The whole triangle is sorted by its
-     level sets, then each half by its own level sets, and so on; this moves entries from triangles to squares. In
+     level sets, then each half by its own level sets, and so on; this moves entries from triangles to squares. With
      column and row blocks, for which the paper has no reordering, each segment is sorted once. Changes: triangles are
      stored by rows, not columns; all indices are places of the whole triangle; halves start at multiples of 32 rows.
 
-   O((rows + entries) * depth) and a sort of each row's entries.
+   Takes O((rows + entries) * depth) and a sort of each row's entries.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "papers/recblock/recblock.h"
 
 enum {
-  INSERTION_MAX = 64,     /* entries of a row that are sorted by insertion */
-  ALIGNMENT     = 32,     /* segments start at multiples of these rows, so that their vectors are aligned */
-  LAUNCHES_MAX  = 65536,  /* some 0.1 s a solve, and about as long to make the graph */
-  OFFSETS_MAX   = 1 << 29 /* row offsets: 2 GB */
+  INSERTION_MAX = 64,     /* entries of a row that are sorted by insertion, at most */
+  ALIGNMENT     = 32,     /* segments start at multiples of so many rows, so that their vectors are aligned */
+  LAUNCHES_MAX  = 65536,  /* a solve then takes about 0.1 s, and so does making the graph */
+  OFFSETS_MAX   = 1 << 29 /* row offsets, at most: 2 GB */
 };
 
 /* An entry of a row, sorted by place. */
@@ -83,8 +83,7 @@ static int SortByLevel(const Maker *m, int first, int last)
   return sets;
 }
 
-/* Sorts the whole, halves, quarters, ..., or, for columns and rows, the segments only. Records the level sets of the
-   segments. */
+/* Sorts the whole, halves, quarters, ...; for column and row blocks only segments. Records the segments' level sets. */
 static TrsvError SortAllParts(Maker *m)
 {
   TrsvRecblocks *r    = m->r;
@@ -200,7 +199,7 @@ static TrsvError CountEntries(Maker *m)
   return TRSV_SUCCESS;
 }
 
-/* Drops empty blocks, chooses kernels, and sets the start of each block's arrays. */
+/* Removes empty blocks, chooses kernels, and sets the start of each block's arrays. */
 static TrsvError ChooseKernels(Maker *m, int has_cusparse)
 {
   TrsvRecblocks *r       = m->r;

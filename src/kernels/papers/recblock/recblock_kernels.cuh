@@ -1,15 +1,15 @@
 /*
    recblock_kernels.cuh: the kernels of `recblock`. A launch is one block, or one level set of a block.
 
-   Mapping: a thread for a place; in the sync-free solve LANES lanes share a row, in the vector product a warp does.
-   Memory order: y holds the solution of each place, NOT_READY until it is known; right holds the rest of b. Launches
-     follow each other: an early launch (sync.cuh) touches neither before the launch in front of it is over. Within a
-     launch nothing crosses threads, except in the sync-free solve, where a solution is one word that is its own flag.
+   Mapping: a thread for each place; in the sync-free solve LANES lanes share a row, in the vector product a warp does.
+   Memory order: y has the solution of each place, NOT_READY until it is known; right has b minus products so far.
+     Launches run in sequence: an early launch (launch.cuh) accesses neither before the previous launch is over. Within
+     a launch nothing crosses threads, except in the sync-free solve, where a solution is one word that is its own flag.
    Why it ends: only the sync-free solve waits, for smaller places of its block. Those of other thread blocks have
-     smaller tickets, so these have started. Those of the same warp are solved because its lanes take turns: in each
-     turn of the loop every lane polls, and rows that have all values are finished, before the vote brings the lanes
-     together again. By induction on the place every wait ends. The spin limit bounds it if memory fails. A product that
-     finds NOT_READY, which only failing memory explains, makes NaN of it and reports it.
+     smaller tickets, so these have started. Those of the same warp get solved: in each turn of the loop every lane
+     polls, rows that have all values are finished, and then the warp votes. By induction on the place every wait ends.
+     The spin limit bounds it if memory fails. A product that finds NOT_READY, which only failing memory explains, uses
+     NaN instead and reports a timeout.
    Same bits: each row is summed by the same lanes in the order of its entries, and a fixed tree adds the lanes' sums.
    Source: recblock.cu.
 */
@@ -29,7 +29,7 @@ struct RecblockCall {
   unsigned long long timeout;
 };
 
-/* A block, and the data that all blocks share, as kernels see them. */
+/* The arguments of a kernel: a block, and the data that all blocks share. */
 template <class T> struct RecblockView {
   int           first, count, stored; /* stored: the diagonal is among the entries */
   const int    *offsets, *index, *columns;
@@ -160,7 +160,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
   } while (!__all_sync(~0u, done));
 }
 
-/* A component of y for a product: it must be ready. */
+/* A component of y for a product. If it is not ready, reports a timeout and returns NaN. */
 template <class T> static __device__ __forceinline__ T recblock_known(const RecblockView<T> &A, int column)
 {
   const T solution = A.y[column];

@@ -75,22 +75,22 @@ void TrsvRecblockSettingsPrint(const TrsvRecblocks *r, char *line, size_t size)
                  s->square ? " square=" : "", s->square ? squares[s->square] : "");
 }
 
-/* The thresholds of the trees; entries are the mean of a row, rounded down. */
+/* The thresholds of the trees; "entries" are the mean number of entries in a row, rounded down. */
 typedef struct {
-  int    level_entries, level_sets; /* level-set kernel: maxima of entries and of level sets, */
-  int    single_sets;               /* or one entry in a row and this maximum of level sets; */
-  int    level_longest;             /* in both cases a maximum of the longest row */
+  int    level_entries, level_sets; /* level-set kernel: at most so many entries and level sets; */
+  int    single_sets;               /* or one entry and at most so many level sets; */
+  int    level_longest;             /* in both cases at most so many entries in the longest row */
   int    cusparse_sets;             /* cuSPARSE: more level sets than this */
   int    lanes;          /* of a sync-free row; 0: the mean entries, or a 32nd of the longest row, rounded up */
-  int    scalar_entries; /* a thread for each row: maximum of entries, */
-  int    scalar_longest, scalar_rows; /* of the longest row, and minimum of rows that are not empty */
-  double scalar_empty, vector_empty;  /* CSR: maximum of the share of empty rows, else DCSR */
-  int    cut_sets;                    /* a triangle is cut: more level sets than this */
-  int    rows;                        /* ... until a segment has fewer rows for each multiprocessor */
+  int    scalar_entries; /* a thread for each row: at most so many entries, */
+  int    scalar_longest, scalar_rows; /* at most so many in the longest row, and at least so many rows not empty */
+  double scalar_empty, vector_empty;  /* CSR: at most this share of empty rows; else DCSR */
+  int    cut_sets;                    /* a triangle with more level sets than this is cut */
+  int    rows;                        /* until a segment has fewer rows for each multiprocessor */
 } Thresholds;
 
-/* Paper: the depth is from the authors' code, which halves until half a segment has less than 20 rows a core.
-   Fitted: on an H200 (docs/papers.md). Cuts gain a few per cent if there are many level sets, and lose otherwise. A
+/* Paper: the depth is from the authors' code, which halves until half a segment has less than 20 rows for each core.
+   Fitted: on an H200 (docs/papers.md). Cuts save a few per cent with many level sets, and cost time otherwise. A
    sync-free solve is fastest for more than two level sets, cuSPARSE never. A product in DCSR is at least as fast as in
    CSR if any row is empty. A warp for each row is faster for long rows, or if there are no more rows than warps. */
 static const Thresholds values[] = {

@@ -1,5 +1,5 @@
 /*
-   chunk: scheduled chunks of rows, solved in shared memory. This file has the row of the table; chunk_plan.cu the
+   chunk: scheduled chunks of rows, solved in shared memory. This file has the row of the table; chunk_plan.cu has the
    set-up, chunk_solve.cu the solve, chunk.cuh the layout, inverse.cu inverted diagonal blocks. */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
     if (limits.clusters)
       TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, limits.shared_bytes, &clusters));
     if (clusters > 0) break;
-    s->cluster = limits.clusters && s->cluster > 8 ? 8 : 1; /* a device with clusters has 8; a MIG slice may not */
+    s->cluster = limits.clusters && s->cluster > 8 ? 8 : 1; /* all devices with clusters allow 8; a MIG slice may not */
   }
   return TRSV_SUCCESS;
 }
@@ -114,7 +114,7 @@ static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
   return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
 }
 
-/* The formulas are those of an H200; what a device lacks of clusters and of shared memory changes settings. */
+/* The formulas are those of an H200. The slowdown is for devices without clusters, or with less shared memory. */
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
@@ -161,8 +161,8 @@ extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *
   return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkMakeSchedule(plan, A, analysis, source, 0);
 }
 
-/* Rank 0 is the predicted faster of both forms, with inverted blocks or without. Rank 1 is the other form, if both are
-   possible. Further ranks have no inverted blocks. */
+/* Rank 0 is the form with the shorter predicted time, with inverted blocks or without. Rank 1 is the other form, if
+   both are possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* the rank of that form */

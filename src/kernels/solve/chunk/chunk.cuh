@@ -1,5 +1,5 @@
 /*
-   chunk.cuh: a plan of the algorithm `chunk`, as its kernels see it, and the layout of shared memory.
+   chunk.cuh: a plan of the algorithm `chunk`, the arguments of its kernels, and the layout of shared memory.
 */
 #ifndef TRSV_CHUNK_CUH
 #define TRSV_CHUNK_CUH
@@ -9,16 +9,16 @@
 
 typedef struct Inverse Inverse; /* inverse.cuh */
 
-/* The sources of the values of records, stage by stage, in order of places, without gaps. A source is 0: no value, 1:
-   the number 1, 2 + k: the caller's value k. If values are in order of columns, those of a row are near its diagonal:
-   then the distance of each, a byte, replaces its source. */
+/* The sources of the values of records, stage by stage, in the order of places, without gaps. A source is 0: no value;
+   1: the number 1; 2 + k: the caller's value k. If the source of each dependency is near that of the diagonal of its
+   row, as in the order of columns, the distance, a byte, replaces the source. */
 struct ChunkSources {
   int           *starts;   /* [2 * stages] records and values before each stage; diagonals count as values */
-  unsigned char *counts;   /* [places] values of a record, 0: no record; CHUNK_PART more for a partial sum */
-  int           *wide;     /* the sources of the diagonal and the dependencies of each record; or NULL, and: */
-  int           *diagonal; /* the source of each record's diagonal, or of its place if it is not stored */
+  unsigned char *counts;   /* [places] values of a record, 0: no record; plus CHUNK_PART for a partial sum */
+  int           *wide;     /* the sources of the diagonal and the dependencies of each record; NULL: the next two */
+  int           *diagonal; /* the source of each record's diagonal; if it is not stored, the source before the first */
   unsigned char *apart;    /* the distance of each dependency's source from the diagonal's; 0: the number 1 */
-  int            toward;   /* 1: dependencies follow the diagonal, -1: they precede it */
+  int            toward;   /* 1: dependencies come after the diagonal, -1: before it */
   int            stored;   /* the diagonal is stored */
 };
 
@@ -27,24 +27,25 @@ enum {
   CHUNK_APART_MAX = 255
 };
 
-/* The data of a plan. A place is a record's slot in a stage: step * width + lane. */
+/* The data of a plan. A place is the index of a record in its stage: step * width + lane. */
 struct ChunkPlan {
   ChunkSummary   schedule;
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
-  unsigned char *records; /* its memory holds words too */
+  unsigned char *records; /* its memory also holds words */
   void          *memory;  /* holds sources, rows, places_in and imports */
   ChunkHead     *heads;
   ChunkSources   sources;
-  int           *rows;             /* [places] by stage: 1 + row, in rising order, then 0 */
-  int           *from, *to;        /* [places] 1 + the index into b and into x, likewise; without a permutation: rows */
+  int           *rows;             /* [places] of each stage: 1 + row, in rising order, then 0 */
+  int           *from, *to;        /* [places] the same for 1 + the indices into b and x; without permutations: rows */
   unsigned char *places_in;        /* [places] the place of each entry of rows */
-  int           *batch_of, *after; /* if cells are reused: [stages] batches needed; [batches] stages before it */
+  int           *batch_of, *after; /* if cells are reused: [stages] the batches that a stage needs; [batches] the stages
+                                      that must end before a batch gets cells */
   ChunkImport   *imports;
   void          *words;
   TrsvSync       sync;
-  Inverse       *inverse;      /* with inverted diagonal blocks: then this plan has nothing else; or NULL */
+  Inverse       *inverse;      /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
   int            finds_pivots; /* see TrsvPlanFindsPivots */
 };
 
@@ -73,33 +74,33 @@ template <class T, int K, int W> struct ChunkLayout {
   { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
-/* The kernel that solves with such records, or finds reciprocals; NULL if there is none. Its launch, with from and to
-   as in a plan. chunk_solve.cu */
+/* chunk_solve.cu: the kernel for these settings that solves, or that finds reciprocals; NULL: there is none. And its
+   launch, with from and to as in a plan. */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
 template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early,
                                             const void *b, void *x, TrsvStream);
 
-/* Copies values into records, each divided by its row's diagonal; and back, for a unit diagonal. chunk_values.cu */
+/* chunk_values.cu: copies values into records, each divided by its row's diagonal; and back, for a unit diagonal. */
 template <class T> TrsvError ChunkGatherValues(ChunkPlan *, const void *values, TrsvStream);
 template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values, TrsvStream);
 
-/* Allows the solve kernel for these settings all shared memory, and reduces the cluster to what the device holds.
-   TRSV_ERR_UNSUPPORTED if there is no kernel. chunk.cu */
+/* chunk.cu: allows the solve kernel for these settings the largest shared memory, and reduces the cluster to a size
+   that the device can run. TRSV_ERR_UNSUPPORTED: there is no kernel. */
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
-/* Makes the schedule and the records of a plan, with its settings of this rank by predicted time. chunk_plan.cu */
+/* chunk_plan.cu: makes the schedule and the records of a plan, with the settings of this rank by predicted time. */
 TrsvError TrsvChunkMakeSchedule(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 
 /* Byte offsets at the front of shared memory, before cell 0. */
 enum {
-  ARRIVED     = 0,   /* barriers, by stage in shared memory: its records are copied */
-  READY       = 128, /* ... its right-hand sides are multiplied in */
-  EMPTY       = 256, /* ... its records are used up */
-  COMPUTED    = 384, /* barriers, by stage in the ring: its results are computed */
-  START       = 512, /* ticket; which of two launches in turn this is */
-  WRITTEN     = 520, /* by writer: its stages below this number have been read from the ring */
-  CELLS_READY = 528, /* by importer: its batches below this number have cells */
+  ARRIVED     = 0,   /* barriers, one for each stage in shared memory: its records are copied */
+  READY       = 128, /* the same: its records have their right-hand sides */
+  EMPTY       = 256, /* the same: its records are not needed any more */
+  COMPUTED    = 384, /* barriers, one for each stage in the ring: its results are computed */
+  START       = 512, /* the ticket; 0 or 1 in alternate launches */
+  WRITTEN     = 520, /* one for each writer: its stages below this number have been read from the ring */
+  CELLS_READY = 528, /* one for each importer: its batches below this number have cells */
   SLOTS       = 16   /* barriers of a kind */
 };
 

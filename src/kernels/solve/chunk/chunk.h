@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* The export word of a record. Low half: the cell of the next chunk of the cluster that takes the result, 0: none. High
-   half: 1 + the place of the result among the exports of its stage, 0: none. */
+/* The export word of a record. Low half: the cell of the next chunk of the cluster that gets the result; 0: none. High
+   half: 1 + the index of the result among the exports of its stage; 0: it is not exported. */
 
-/* A chunk: the first of its stages, imports and exports, and how many it has. Imports and exports go through L2. */
+/* A chunk: the first and the number of its stages, imports and exports. Imports and exports go through L2. */
 typedef struct {
   int stage, stages;
   int import_, imports;
@@ -28,8 +28,7 @@ typedef struct {
   int cell;
 } ChunkImport;
 
-/* The row of the table, and the same algorithm without inverted blocks. Plans with inverted blocks contain a plan of
-   the latter. */
+/* The row of the table; and the algorithm without inverted blocks, of which plans with inverted blocks contain one. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
 /* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */

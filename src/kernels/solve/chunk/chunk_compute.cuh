@@ -1,26 +1,25 @@
 /*
-   chunk_compute.cuh: the computing warp of the algorithm `chunk`. It reads shared memory only.
+   chunk_compute.cuh: the computing warp of the algorithm `chunk`. It reads only shared memory.
 
    A step takes about as long as a value takes from one lane to another through shared memory. All other work is done
-   ahead:
+   in earlier steps:
    - records are fetched two to four steps before their own step;
    - dependencies that are at least two steps old are read and summed in the step before;
    - only the last CHUNK_LATE dependencies are read in the step itself;
-   - cells for imports hold NOT_READY until a value arrives. They are probed a step or two ahead, and the warp waits
-     only if a probe found one not ready. These waits have no limit of their own: the warps that fill the cells bound
-     them. The order of this work, and how far ahead it is done, is the fastest measured for each K
-     (docs/performance.md).
+   - cells for imports hold NOT_READY until a value arrives. They are probed one or two steps before, and the warp waits
+     only if a probe found one not ready. These waits need no limit: the warps that fill the cells bound them.
+   The order of this work, and how many steps before it is done, is the fastest measured for each K.
 
-   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, or of both words
-   of a complex value, and a later load of the warp reads all bytes. PTX's memory model says nothing about accesses of
-   different sizes. The kernel assumes that the load finds a whole word once the probe has found its upper half.
-   tests/gpu/waits.cu tries that. */
+   An assumption about the architecture: a probe reads the upper 4 bytes of a word that was stored by an access of 8
+   bytes (of both words of a complex value), and a later load of the warp reads all bytes. PTX's memory model does not
+   cover accesses of different sizes. The kernel assumes that the load finds the whole word after the probe has found
+   its upper half. tests/gpu/waits.cu tests that. */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 
 #include "solve/chunk/chunk.cuh"
 
-/* The numbers of a plan and of a chunk that the warp needs. */
+/* The numbers of the plan and of the chunk that the computing warp uses. */
 struct ChunkWork {
   unsigned cluster, ring, cells, stages; /* as in the view */
   int      count;                        /* stages of the chunk */
@@ -55,8 +54,8 @@ template <class T, int K> struct ChunkRecord {
   }
 };
 
-/* RECIPROCALS: the result of a row is the reciprocal of its sum. The result of a partial sum, which has no right-hand
-   side, is the sum. */
+/* Computes all steps of a chunk. RECIPROCALS: the result of a row is the reciprocal of its sum; the result of a partial
+   sum, which has no right-hand side, is the sum. */
 template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinline__ void chunk_compute(
   const ChunkWork A, unsigned base, T *now, unsigned lane)
 {
@@ -65,11 +64,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  STEPS = Layout::steps;
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
-  constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: probe two steps ahead */
-  constexpr bool SOON  = K == 3;                        /* await the writers before a stage ends */
+  constexpr bool SHORT = EARLY == 0;                    /* no early dependencies: probes are two steps before */
+  constexpr bool SOON  = K == 3;                        /* waits for the writers before a stage ends */
   constexpr int  SETS  = SHORT && sizeof(T) <= 8 ? 8 : 4;       /* records in registers */
-  constexpr int  FETCH = SETS == 8 ? 4 : SHORT || SOON ? 3 : 2; /* steps that a record is fetched before its own */
-  constexpr bool AFTER = K <= 2;                        /* export after the next step's loads, which are more urgent */
+  constexpr int  FETCH = SETS == 8 ? 4 : SHORT || SOON ? 3 : 2; /* a record is fetched so many steps before its own */
+  constexpr bool AFTER = K <= 2;                        /* exports after the next step's loads, which are more urgent */
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T),
@@ -106,13 +105,13 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
       if (++slot == A.stages) slot = 0, parity ^= 1;
       if (trsv_warp_any(!passed)) trsv_barrier_wait(base + READY + slot * 8, parity);
     }
-    start_stage(); /* after the last stage: the last again, and its records are not used */
+    start_stage(); /* after the last stage, starts it again; these records are not used */
   };
   const auto look_at_next_stage = [&] {
     const bool wrap = slot + 1 == A.stages;
     passed = trsv_barrier_passed(base + READY + (wrap ? 0 : slot + 1) * 8, parity ^ (unsigned)wrap);
   };
-  const auto await_writers = [&](int stage) { /* until they have read the results that this stage overwrites */
+  const auto await_writers = [&](int stage) { /* waits until they have read the results that this stage overwrites */
     while (trsv_warp_any(written < stage - ahead_of_writers)) {
       trsv_pause();
       written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
@@ -242,7 +241,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   for (int stage = 0;;) {
     solve_stage(stage);
     if (++stage >= A.count) break;
-    if constexpr (SHORT) { /* two stages an iteration: an iteration costs as much as half a step */
+    if constexpr (SHORT) { /* two stages in an iteration: each iteration costs as much as half a step */
       solve_stage(stage);
       if (++stage >= A.count) break;
     }
@@ -250,8 +249,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   if (AFTER) give(export_to, export_tail, export_value);
 }
 
-/* The same as a function that is not inlined. So the code of the other warps does not change the order of instructions
-   of a step, which is worth 12% of a short step's time. */
+/* The same as a function that is not inlined, so that the code of the other warps does not change the order of the
+   instructions of a step. A short step then takes 12% less time. */
 template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(
   const ChunkWork A, unsigned base, T *now, unsigned lane)
 {

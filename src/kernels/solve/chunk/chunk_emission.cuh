@@ -1,5 +1,6 @@
 /*
-   chunk_emission.cuh: data that the kernels share which turn a schedule into a plan of the algorithm `chunk`.
+   chunk_emission.cuh: the emission turns a schedule into a plan of the algorithm `chunk`. This is the data of its
+   kernels.
 */
 #ifndef TRSV_CHUNK_EMISSION_CUH
 #define TRSV_CHUNK_EMISSION_CUH
@@ -20,35 +21,35 @@ struct ChunkEmission {
   const int           *cuts, *first, *time, *taken;
   const unsigned char *sorted;
 
-  /* By record: its position (NULL: the record's number), its place in the chunk (step * W + lane), its number in order
-     of time, the cell of the next chunk into which it is pushed. */
+  /* Of each record: its position (NULL: the record's number), its place in the chunk (step * W + lane), its number in
+     the order of times, the cell of the next chunk into which it is pushed. */
   int            *owner, *at, *index;
   unsigned short *push;
-  /* In order of chunk and time: chunk and time, record. Then sums over earlier records, [nodes + 1]: new steps, uses,
-     exports, values with the diagonal's. Sums replace what is summed up; exports take the array of steps. */
+  /* In the order of chunks and times: chunk and time; record. Then sums over earlier records, [nodes + 1]: new steps,
+     uses, exports, values with the diagonal's. The sums overwrite their terms; exports use the array of steps. */
   unsigned *key;
   int      *node, *step, *use, *export_, *source;
-  /* By chunk: its first record in order of time, its first stage, its first batch. */
+  /* Of each chunk: its first record in the order of times, its first stage, its first batch. */
   int *begin, *stage, *batch;
   int *totals;                    /* [3] stages, uses, wide */
-  int *stage_first, *stage_chunk; /* [stages + 1] the first record of a stage in order of time; [stages] its chunk */
-  /* By use: its cell; the record that uses; sums over earlier uses: first uses of imports, and of imports through L2.
-   */
+  int *stage_first, *stage_chunk; /* [stages + 1] a stage's first record in the order of times; [stages] its chunk */
+  /* Of each use: its cell; its record; sums over earlier uses: first uses of imports, and of imports through L2. */
   unsigned short *cell;
   int            *user, *fresh, *import_;
-  /* By use sorted by result: the result, the number of the use, a sum over first uses of groups. By group: its cell. */
+  /* Of the uses sorted by result: the result, the number of the use, the number of groups before. group_cell: of each
+     group (chunk_number.cu). */
   unsigned       *used;
   int            *sorted_use, *group;
   unsigned short *group_cell;
-  ChunkImport    *imports; /* through L2: the record in order of time, the cell */
-  /* If cells are reused. By group: its import. By import: the first use in the sorted list, the stage of the last. */
+  ChunkImport    *imports; /* through L2: the record in the order of times, the cell */
+  /* If cells are reused: a group's import; an import's first use in the sorted list, and the stage of its last use. */
   int      *group_import, *import_head, *import_last;
   unsigned *words; /* shared by the blocks of a launch */
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
 static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.K, e.size); }
-/* The stage in its chunk of a record in order of time. */
+/* The stage, in its chunk, of record i in the order of times. */
 static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 {
   return e.at[e.node[i]] / emit_rows(e);
@@ -61,7 +62,7 @@ template <class F> static __device__ __forceinline__ void emit_dependencies(cons
   const ChunkRow row   = chunk_row(e.G, p);
   int            begin = 0, end = row.n;
 
-  if (records > 1) { /* in the order of chunk_place.cuh: dependencies by readiness, the others partial sums */
+  if (records > 1) { /* as in chunk_place.cuh: sorted dependencies, and partial sums */
     const int r = node - e.first[p], take = r < records - 1 ? e.K : row.n + records - 1 - r * e.K;
     begin       = e.taken[node];
     end         = r < records - 1 ? e.taken[node + 1] : row.n;
@@ -84,7 +85,7 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
-/* The source of the diagonal of a record's row; if it is not stored, the source before the first dependency's. */
+/* The source of the diagonal of a record's row; if it is not stored, one less than the first dependency's source. */
 static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int p, int first)
 {
   const int d = e.stored ? chunk_diagonal(e.G, p) : first - 1;
@@ -92,8 +93,8 @@ static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int 
   return d < 0 ? -d : d;
 }
 
-/* Records without their values and without gaps. cells is indexed like ChunkSources.wide: the cell of each dependency,
-   and at the diagonal's index the cell of the next chunk into which the result is pushed. exports: by stage. */
+/* Records without values and without gaps. cells has the indices of ChunkSources.wide: the cell of each dependency, and
+   at the index of the diagonal the cell of the next chunk into which the result is pushed. exports: by stage. */
 struct ChunkDraft {
   unsigned short *cells;
   unsigned       *exports;
@@ -102,9 +103,9 @@ struct ChunkDraft {
 
 #define CHUNK_EXPORTS_OF(rows) (1 + (rows) / 32)
 
-/* The steps of an emission, in this order: numbers places; assigns cells; checks, if cells are reused, that they are
-   free in time; writes the draft; writes the records. Scratch is split by lifetime, so that the records are allocated
-   after most of it is freed. */
+/* The parts of an emission, in this order: numbers places; assigns cells; checks, if cells are reused, that they are
+   free in time; writes the draft; writes the records. Scratch has separate allocations for different lifetimes: most of
+   it is freed before the records are allocated. */
 TrsvError TrsvChunkNumber(const ChunkHeights *, const ChunkSchedule *, ChunkEmission *, void **memory);
 TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSummary *, void *memory[2],
                          void *early[2]);

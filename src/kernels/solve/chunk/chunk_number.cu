@@ -1,17 +1,17 @@
 /*
    Numbers of an emission: places of records, and cells for imports.
 
-   Places: the steps of each chunk, the stages that they fill, and the dependencies that go through cells for imports.
-   Times without a record are left out, except one of each gap: it keeps dependencies from before the gap from being
+   Places: the steps of each chunk, the stages that they fill, and the dependencies that are read from cells for
+   imports. Times without a record get no step, except one in each gap: so dependencies from before the gap are not
    late.
 
    Cells: the uses of one result by one chunk are a group, an import; if cells are reused, only uses within
-   import_lifetime + 1 stages share one. Imports get cells in order of their first use, exports get words in order of
-   production. Uses are sorted by result. The sort keeps the order of chunks and times, so the uses of a group are
-   contiguous. All numbers follow from sums over uses.
+   import_lifetime + 1 stages are in one group. Imports get cells in the order of their first use, exports get words in
+   the order of their records. Uses are sorted by result. The sort keeps the order of chunks and times, so the uses of a
+   group are contiguous. All numbers are computed from sums over uses.
 
-   Mapping: one thread for each record, use, import or chunk.
-   Memory order: within a launch only maxima, and flags that all writers set alike, cross threads.
+   Mapping: one thread for each record, use, import or chunk. Memory order: within a launch only maxima, and flags for
+   which all writers store the same value, cross threads. Why it ends: no thread waits. Same bits: integers.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.cuh"
@@ -156,7 +156,7 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
   });
 }
 
-/* Is the j-th use of the sorted list the first of its group? */
+/* True if the j-th use of the sorted list is the first of its group. */
 static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
 {
   if (!j || e.used[j] != e.used[j - 1]) return true;
@@ -166,7 +166,7 @@ static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
   return e.import_lifetime >= 0 && emit_stage(e, i) / stages != emit_stage(e, h) / stages;
 }
 
-/* Does the previous chunk of the same cluster push the result? */
+/* True if the previous chunk of the same cluster pushes the result to chunk q. */
 static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int q, int node)
 {
   if (q % e.cluster == 0) return false;
@@ -174,7 +174,7 @@ static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int 
   return node >= (e.first ? e.first[before] : before) && node < (e.first ? e.first[own] : own);
 }
 
-/* Writes the ones and zeros that are then summed up in place. */
+/* Writes the ones and zeros over which sums then run in place. */
 static __global__ void cells_groups(const ChunkEmission e)
 {
   const int j = trsv_index();
@@ -189,7 +189,7 @@ static __global__ void cells_groups(const ChunkEmission e)
     head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters: the array of fresh */
 }
 
-/* The number of an import in its chunk, from sums over uses. */
+/* The index of an import in its chunk, from sums over uses. */
 static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u)
 {
   return sums[u] - sums[e.use[e.begin[q]]];
@@ -273,7 +273,7 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   numbers  = e->group;
   TrsvCall(TrsvLaunchEach("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
-  /* the sort's scratch is free from here on */
+  /* the sort's scratch is freed before this */
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);

@@ -14,7 +14,7 @@ static __global__ void chunk_permute(size_t places, const int *rows, const int *
   if (at < places) to[at] = rows[at] > 0 ? 1 + map[rows[at] - 1] : 0;
 }
 
-/* Frees what an attempt has allocated. */
+/* Frees the memory of an attempt. */
 static void FreeAttempt(ChunkPlan *c)
 {
   if (c->from != c->rows) TrsvDeviceFree(c->from);
@@ -68,7 +68,7 @@ static void FreeScratch(void **memory)
 }
 
 /* The scratch of an emission. EARLY is needed until all imports have cells, NUMBERED and CELLS until the draft of the
-   records is written, DRAFT until the records are. */
+   records is written, DRAFT until the records are written. */
 enum {
   NUMBERED,
   CELLS,
@@ -77,8 +77,8 @@ enum {
   SCRATCH_COUNT
 };
 
-/* Writes the plan of a schedule, with cells for imports of this lifetime. *fits: the cells fit into shared memory; then
-   the schedule, which is not needed any more, is freed. */
+/* Writes the plan of a schedule, with this lifetime of imports. *fits: 1 if the cells fit into shared memory; the
+   schedule, which is then not needed any more, is freed. */
 static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, void *memory[],
                           int *fits)
 {
@@ -152,13 +152,13 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   return PermuteRows(plan, c, plan->places.x_index, &c->to);
 }
 
-/* The smallest ring. */
+/* The size of the smallest ring. */
 static int LeastRing(const TrsvChunkSettings *s, size_t size) { return CHUNK_LEAST * CHUNK_ROWS(s->length, size); }
 
-/* Writes the plan with the longest lifetime of imports with which their cells fit, or else with the smallest ring.
-   Cells are reused if the lifetime is limited; neighbors do not push into such cells, so clusters are given up. With a
-   lifetime of 0 two stages need a cell for each dependency of their records, and a batch beside these. In CHUNK_SHARED
-   bytes this always fits, except for records of 13 in double precision. *fits: the plan is written. */
+/* Writes the plan with the longest lifetime of imports with which their cells fit; if none fits, tries again with the
+   smallest ring. Cells are reused if the lifetime is limited; neighbors do not push into such cells, so there are no
+   clusters. With a lifetime of 0 two stages need a cell for each dependency of their records, and cells for a batch.
+   These always fit into CHUNK_SHARED bytes, except with records of 13 in double precision. *fits: there is a plan. */
 static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};
@@ -187,11 +187,11 @@ static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedul
       FreeAttempt((ChunkPlan *)plan->data);
     }
     if (settings.ring <= LeastRing(&settings, size)) return TRSV_SUCCESS;
-    settings.ring = schedule->settings.ring = LeastRing(&settings, size); /* no row is placed otherwise */
+    settings.ring = schedule->settings.ring = LeastRing(&settings, size); /* the times do not depend on the ring */
   }
 }
 
-/* Writes the plan of a schedule, with shorter records if the imports of long ones do not fit. */
+/* Writes the plan of a schedule; with shorter records if the imports of long ones do not fit. */
 static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule)
 {
   enum { SHORTER = 5 };
@@ -209,7 +209,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *sche
 
 static const TrsvChunkSettings *override_settings;
 
-/* For tests (tests/kernels/check.h): fixes the settings of later plans; NULL: they are chosen again. */
+/* For tests (tests/kernels/check.h): fixes the settings of later plans; NULL: they are chosen. */
 extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 {
   static TrsvChunkSettings kept;
@@ -218,8 +218,8 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
   override_settings = s ? &kept : NULL;
 }
 
-/* Makes the schedule with the settings of this rank. For rank 0, if the best settings have too many chunks for such
-   long chains, the next ones are tried. */
+/* Makes the schedule with the settings of this rank. For rank 0, if the best settings have too many chunks for the
+   length of the chains, tries the next ones. */
 static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, TrsvPrecision precision, int rank,
                              ChunkSchedule *schedule)
 {

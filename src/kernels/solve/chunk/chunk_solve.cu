@@ -1,31 +1,31 @@
 /*
    The solve of the algorithm `chunk`: one block solves one chunk of consecutive rows, step by step, in shared memory.
 
-   Mapping: the cluster with ticket t takes the chunks from t * cluster on, one chunk a block. One warp of a block
-     computes; a lane holds a row or a partial sum. The other warps copy records into shared memory many steps ahead,
-     multiply the right-hand side into them, fetch results of other chunks in order of need, write x, and reset the
-     words of the next launch. A launch that finds reciprocals (chunk.h) differs in the computing warp alone. Solves and
-     such launches may follow each other in any order.
+   Mapping: the cluster with ticket t takes the chunks from t * cluster on, one chunk for each block. One warp of a
+     block computes; a lane has a row or a partial sum. The other warps copy records into shared memory many steps
+     before their use, multiply the right-hand side into them, fetch results of other chunks in the order of their use,
+     write x, and reset the words of the next launch. A launch that finds reciprocals (plan.h) differs only in the
+     computing warp. Solves and such launches may follow each other in any order.
    Memory order: a result that crosses chunks, or goes from an importing warp to the computing warp, is a word that is
      its own flag (sync.cuh); a complex result is two such words (complex.cuh). It goes through L2 or into a cell of a
-     neighbor's shared memory. trsv_warp_sync orders the steps of the computing warp. Barriers and counters that release
-     and acquire hand over stages of records and of results. A stage of records arrives at its barrier as one bulk copy
-     or, in code for compute capability 8.x, as the copies of 32 lanes (trsv_bulk_copy). Such code has no clusters: all
-     results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are made
-     canonical before any arithmetic.
-   Why it ends: a chunk waits for smaller chunks only. Their clusters have smaller tickets or are its own cluster, so
-     they have started. By induction all chunks end. Within a block the other warps and the computing warp wait for each
-     other stage by stage. A batch of imports gets its cells two stages before its first use; the schedule has checked
-     this. If memory fails, the spin limit bounds the waits for imports, NaN replaces every missing value, and all other
-     waits end after that.
+     neighbor's shared memory. trsv_warp_sync orders the steps of the computing warp. Barriers and counters, by release
+     and acquire, pass stages of records and of results between warps. A stage of records arrives at its barrier as one
+     bulk copy or, in code for compute capability 8.x, as the copies of 32 lanes (trsv_bulk_copy). Such code has no
+     clusters: all results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are
+     made canonical before any arithmetic.
+   Why it ends: a chunk waits only for smaller chunks. Their clusters have smaller tickets or are its own cluster, so
+     they have started. By induction all chunks end. Within a block the computing warp and the other warps wait for each
+     other stage by stage. A batch of imports gets its cells two stages before its first use; the set-up checks this
+     (chunk_write.cu). If memory fails, the spin limit bounds the waits for imports, NaN replaces every missing value,
+     and then all other waits end.
    Same bits: the schedule fixes the order of each sum.
-   Source: this project. chunk_heights.cu to chunk_write.cu make the schedule, chunk_plan.cu sets a plan up, chunk.h has
-     the layout, chunk_compute.cuh the computing warp.
+   Source: this project. solve/schedule makes the schedule, chunk_plan.cu the plan; schedule.h and chunk.cuh have the
+     layout, chunk_compute.cuh the computing warp.
 */
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_compute.cuh"
 
-/* --- the warps beside the computing warp --- */
+/* --- the other warps --- */
 
 /* Copies the records of the chunk into shared memory, stage by stage: lanes 0 .. trsv_copy_lanes() - 1. */
 template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A,
@@ -80,7 +80,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
     const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1,
                    at = first_stage + slot * Layout::stage;
 
-    /* EMPTY first: the parity of ARRIVED is ambiguous while this warp is a whole round of the slots behind */
+    /* EMPTY first: before that, the phase of ARRIVED may be an earlier one of the same parity */
     trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity ^ 1, 100);
     trsv_barrier_wait_idle(base + ARRIVED + slot * 8, parity, 32);
 #pragma unroll
@@ -88,7 +88,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
       const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
       if (used[j]) trsv_shared_store(a, trsv_canonical(trsv_shared_load<T>(a) * right[j]));
     }
-    if (A.bounded) { /* until the imports of this stage have cells */
+    if (A.bounded) { /* waits until the imports of this stage have cells */
       const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
       for (unsigned i = 0; i < IMPORTERS; i++)
         while (trsv_shared_acquire(base + CELLS_READY + i * 4) * IMPORTERS + i < batches) trsv_pause();
@@ -100,8 +100,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
   }
 }
 
-/* Fetches batches me, me + IMPORTERS, ... through L2. The first poll of a batch loads all its words. After a
-   poll that has not completed the first unfinished group of 32 words, the next one loads that group alone. */
+/* Fetches batches me, me + IMPORTERS, ... through L2. The first poll of a batch loads all its words. After a poll that
+   has not completed the first unfinished group of 32 words, the next poll loads only that group. */
 template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h,
                                                                        const T *now, unsigned base, unsigned cells,
                                                                        int me, unsigned lane)
@@ -125,7 +125,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
 #pragma unroll
     for (int j = 0; j < N; j++) wanted[j] = next[j];
     load(batch + IMPORTERS);
-    if (A.bounded) { /* cells are reset after their last readers, so that no reader takes an old value for the import */
+    if (A.bounded) { /* a cell is reset after its last reader: no reader then gets the value of another import */
       const unsigned after = (unsigned)A.after[h.batch + batch];
       for (unsigned i = 0; i < WRITERS; i++)
         while (trsv_shared_acquire(base + WRITTEN + i * 4) < after) trsv_pause();
@@ -162,8 +162,8 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
   }
 }
 
-/* No warp of this block fetches what neighbors push, so this one bounds the waits for it. If the chunk makes no
-   progress within the spin limit, or another wait has exceeded it, NaN replaces the missing values. */
+/* Bounds the waits for values that neighbors push: no warp of this block fetches them. If the chunk makes no progress
+   within the spin limit, or another wait has exceeded it, NaN replaces the missing values. */
 template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h,
                                                                       unsigned base, unsigned cells, unsigned lane)
 {
@@ -174,7 +174,7 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 
     if (!trsv_warp_any(now < (unsigned)h.stages)) break;
     if (now != seen) seen = now, spin = TrsvSpinLimit();
-    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* short near the end: the block waits for this warp too */
+    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* short near the end: the block waits for this warp, too */
     if (!trsv_warp_any(!spin.more(A.sync, true))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
       if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T))))
@@ -203,7 +203,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
       row[j]          = A.to[at];
       place[j]        = A.places[at];
     }
-    /* parity is enough: the computing warp waits for the writers before it uses this slot again */
+    /* the parity is unambiguous: the computing warp waits for the writers before it uses this slot again */
     trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
 #pragma unroll
     for (int j = 0; j < N; j++)
@@ -227,7 +227,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
                  first_stage = cells + A.cells * (unsigned)sizeof(T);
   const unsigned rank = A.cluster > 1 ? trsv_cluster_rank() : 0;
 
-  unsigned ticket = 0, start_turn = 0; /* of the thread that takes the ticket */
+  unsigned ticket = 0, start_turn = 0; /* set in the thread that takes the ticket */
 
   if (A.cluster > 1) trsv_cluster_arrive();
   if (thread == 0 && rank == 0) ticket = trsv_ticket_of(A.sync, A.clusters, &start_turn);
@@ -246,7 +246,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   for (unsigned i = thread; i < A.cells; i += WARPS * 32)
     trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
   if (A.cluster > 1) {
-    trsv_cluster_wait(); /* all blocks of the cluster have started: their shared memory may be written from here on */
+    trsv_cluster_wait(); /* all blocks of the cluster have started: their shared memory may be written from now on */
     for (unsigned r = 0; thread == 0 && rank == 0 && r < A.cluster; r++) {
       const TrsvPeer peer = trsv_peer(r);
       trsv_push(peer, base + START, ticket);
@@ -304,7 +304,7 @@ template <class T> struct ChunkSolver {
   ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
 };
 
-/* NULL for reciprocals of complex values, and for long records of them. */
+/* NULL for complex values with reciprocals or long records. */
 template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel<T> chunk_kernel()
 {
   if constexpr (sizeof(T) > sizeof(TrsvReal<T>) && (RECIPROCALS || K > CHUNK_COMPLEX_MAX)) return NULL;

@@ -1,15 +1,16 @@
 /*
    Values of plans of the algorithm `chunk`: gathered into records, and scattered back.
 
-   Mapping: one block for each stage, one thread for each place of a record. Threads wait for each other only for the
-   sums that say where the values of a record start.
+   Mapping: one block for each stage, one thread for each place of a record. Memory order: one barrier, for the sums
+   that give the index of the first value of each record. Why it ends: all threads meet that barrier. Same bits: a value
+   is one thread's product.
 */
 #include "solve/chunk/chunk.cuh"
 
 /* The sources of the record at a thread's place. */
 struct RecordSources {
-  int  count;       /* values, the diagonal's among them; 0: there is no record */
-  bool part;        /* a partial sum */
+  int  count;       /* values, with the diagonal's; 0: there is no record */
+  bool part;        /* it is a partial sum */
   int  diagonal;    /* its source */
   int  value, near; /* the first index of the record in c.wide, and in c.apart */
 

@@ -1,12 +1,12 @@
 /*
-   The schedule of the algorithm `chunk` written into a plan: imports, their batches, and records without values.
+   Writes the schedule of the algorithm `chunk` into a plan: imports, their batches, and records without values.
 
-   Records take more memory than everything that a schedule is made of. So their cells are first drafted without gaps.
-   Then the schedule is freed, and the records are allocated.
+   Records take more memory than the schedule and the scratch of the emission. So a draft, without gaps, first gets
+   their cells. Then the schedule is freed, and the records are allocated.
 
    Mapping: one block for each stage, one thread for each of its records or places; otherwise one thread for each
-     import, stage or chunk.
-   Memory order: within a block, barriers and shuffles order what crosses threads.
+   import, stage or chunk. Memory order: within a block, values cross threads by barriers and shuffles. Why it ends: no
+   thread waits for another block. Same bits: integers.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.cuh"
@@ -26,7 +26,7 @@ static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, in
   batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
-/* after, 0 at first: the number of stages that must be over before a batch gets its cells. */
+/* after, zeros before: the number of stages that must end before a batch gets its cells. */
 static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
 {
   const int m = trsv_index();
@@ -37,8 +37,8 @@ static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads
   if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
 }
 
-/* Checks that each batch gets its cells two stages before the first stage that needs it: a stage that can start lets
-   the one before it end. */
+/* Checks that each batch gets its cells two stages before the first stage that needs it: a stage is ready only after
+   its imports have cells, and the stage before it ends only after that. */
 static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count,
                                    unsigned *late)
 {
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   }
   __syncthreads();
 
-  /* rows in rising order, in which b is read and x is written */
+  /* sorts the rows: b is read and x is written in rising order */
   int rank = 0, count = 0;
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
   const int place = node < 0 ? 0 : e.at[node] % rows;
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
   if (node < 0) return;
 
-  /* sort the dependencies by step, the latest last; imports may be read early */
+  /* sorts the dependencies by step, the latest last; imports count as two steps old */
   const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
   int       n = 0, u = e.use[first + t], least = INT_MAX, when[13] = {0}, cell[13], source[13];
 
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(256)
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
 
-  /* sums over the places before. Low half: cells in the draft; high half: records */
+  /* sums over earlier places. Low half: cells in the draft; high half: records */
   const unsigned own = count ? 65536u + (unsigned)count : 0;
   unsigned       sum = own;
   for (int x = 1; x < 32; x *= 2) {

@@ -2,24 +2,23 @@
    Plans of `chunk` for narrow level sets: the rows of a triangle are multiplied by the inverses of its small diagonal
    blocks, and the product is solved in chunks.
 
-   A triangle with few rows in a level set is a chain of hops, and most lanes idle. Let D be its block diagonal, with
-   blocks of m <= 32 consecutive rows. T x = b has the solution of (D^-1 T) x = D^-1 b. In the product no row depends on
-   a row of its own block, so the chain is up to m times shorter. The entries that the product adds fill idle lanes.
-   D^-1 b is one multiplication, in parallel for all rows.
+   A triangle with few rows in a level set is a chain of hops, and most lanes have no work. Let D be its block diagonal,
+   with blocks of m <= 32 consecutive rows. T x = b has the same solution as (D^-1 T) x = D^-1 b. In the product no row
+   depends on a row of its own block, so the chain is up to m times shorter. Lanes without work take the entries that
+   the product adds. D^-1 b is one multiplication, in parallel for all rows.
 
-   Stability: substitution is backward stable row by row. Multiplication by an inverse is so up to the growth || |D^-1|
-   |D| || of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). The growth is
-   computed with every set of values. If it exceeds the limit in any block, or is not finite, those values are solved
-   without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in its
-   column, also rows before its own, because zeros of the inverse multiply it.
+   Stability: substitution is backward stable row by row. Multiplication by an inverse is backward stable up to a factor
+   || |D^-1| |D| || of the worst block, the growth (Higham, Accuracy and Stability of Numerical Algorithms, Section
+   14.2). The growth is computed for every set of values. If it exceeds the limit in any block, or is not finite, these
+   values are solved without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an
+   entry in its column, also rows before its own, because zeros of the inverse multiply it.
 
    Mapping: positions in solve order (row, or rows - 1 - row) in groups of 32: one warp for each group, one lane for
-     each row. Blocks never cross groups.
-   Memory order: data cross threads from launch to launch, and within a warp.
-   Why it ends: no thread waits for another.
+     each row. A block is inside one group.
+   Memory order: launches in sequence; within a warp shared memory and shuffles. Why it ends: no thread waits.
    Same bits: every sum has one order.
-   Source: partial inverses after Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor,
-     block-diagonal, and multiplied into the rest of the matrix.
+   Source: partial inverses, Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993); here of one factor, block-diagonal,
+     and multiplied into the rest of the matrix.
 */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@
 
 enum {
   GROUPS  = 4, /* groups of a thread block in the multiplication */
-  ENTRIES = 8  /* entries of a row that it loads together */
+  ENTRIES = 8  /* entries of a row that the multiplication loads together */
 };
 
 static const float growth_limit = 100;
@@ -64,7 +63,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   const InverseRow row = inverse_row(A, p, [&](int q, int k) { D[lane * stride + q % INVERSE_GROUP] = value(k); });
   __syncwarp();
 
-  /* D x = e: a lane for each column of the inverse */
+  /* solves D x = e: a lane for each column of the inverse */
   const int top = lane / A.block * A.block;
   for (int r = 0; r < INVERSE_GROUP; r++) {
     T x = (TrsvReal<T>)(r == lane);
@@ -107,7 +106,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
         const T x = X[r * stride + s];
 
         entries_each<32>(begin, end,
-                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* fma as above: sign of zeros */
+                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* fma: signs of zeros as above */
       });
       if (reach >> s & 1) out += end - begin;
     });
@@ -127,7 +126,7 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   unsigned left = p < A.rows ? A.reach[p] : 0;
   T        sum  = 0;
 
-  /* addresses do not depend on values, so that several loads are in flight */
+  /* addresses do not depend on values, so several loads are in flight */
   while (__any_sync(~0u, left != 0)) {
     T   entry[ENTRIES];
     int other[ENTRIES];

@@ -1,5 +1,5 @@
 /*
-   inverse.cuh: plans of `chunk` with inverted diagonal blocks; inverse.cu says what they are for.
+   inverse.cuh: plans of `chunk` with inverted diagonal blocks. inverse.cu explains them.
 */
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
@@ -13,22 +13,23 @@ enum {
 };
 
 struct Inverse {
-  TrsvMatrix T;               /* as analyzed; in arrays of this plan once a size of blocks is chosen */
+  TrsvMatrix T;               /* the triangle; in arrays of this plan after a size of blocks is chosen */
   int        entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
   int        block;           /* rows of a diagonal block */
-  TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T: NULL until some values need it */
-  int        use_plain;       /* the current values need it */
+  TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T; plain: NULL until values need it */
+  int        use_plain;       /* 1: the current values need plain */
   void      *memory;          /* holds the arrays below, and T's */
-  int       *source;          /* of T, as analyzed */
+  int       *source;          /* of T, or NULL */
   int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
-  unsigned  *reach;           /* [rows] by position: the positions of the group in whose columns D^-1 has entries */
+  unsigned  *reach;           /* [rows] of each position: a bit for each position of its group in whose column the row
+                                 of D^-1 has an entry */
   int       *begin, *start;   /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
-  char      *inverse;         /* D^-1: the first entry of each row of a group, then the second ones, ... */
+  char      *inverse;         /* D^-1, by groups: the first entry of each row, then the second entries, ... */
   char      *right;           /* D^-1 b */
   unsigned  *exceeding;       /* the number of rows whose growth exceeds the limit */
 };
 
-/* The plan as kernels see it. A position is the place of a row in solve order. */
+/* The arguments of a kernel from a plan. A position is the place of a row in solve order. */
 struct InverseView : TriangleView {
   int             block;
   const int      *source, *from, *begin, *start;
@@ -44,13 +45,13 @@ struct InverseView : TriangleView {
   __device__ __forceinline__ int place_of(int p) const { return from ? from[row_of(p)] : row_of(p); }
 };
 
-/* The entries of a position's row outside of its diagonal block are [begin, end). */
+/* The entries of a position's row outside of its diagonal block: [begin, end). */
 struct InverseRow {
   int begin, end;
 };
 
-/* Finds these entries. Calls inside(position, entry) for the off-diagonal entries in the block, which are at one end of
-   the row because columns rise. */
+/* Finds these entries. Calls inside(position, entry) for the off-diagonal entries inside the block, which are at one
+   end of the row because columns rise. */
 template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p,
                                                                                  Inside inside)
 {
@@ -70,16 +71,16 @@ template <class Inside> static __device__ __forceinline__ InverseRow inverse_row
 }
 
 /* Merges the columns that the rows of a warp have outside of their blocks. For each column, in rising order, calls
-   give(column, the lanes whose rows have it); before that, load(entry) in these lanes. If one row has many columns
-   before the next column of any other row, as a long row among short ones does, run(lane, begin, end) takes these
-   entries together. All lanes call give and run alike. */
+   load(entry) in the lanes whose rows have it, then give(column, a bit for each of these lanes) in all lanes. If one
+   row has many columns before the next column of any other row, as a long row among short ones has, all lanes call
+   run(lane, begin, end) for these entries together. */
 template <class Load, class Give, class Run> static __device__ __forceinline__ void inverse_columns(
   const InverseView &A, InverseRow row, Load load, Give give, Run run)
 {
-  enum { RUN_MIN = 32 }; /* columns between looks for a run; minimum of entries of a run */
+  enum { RUN_MIN = 32 }; /* columns between two checks for a run; entries of a run, at least */
   const auto column = [&](int k) {
     return k < row.end ? ~(unsigned)A.columns[k] : 0;
-  }; /* complements: the least column has the largest, no column has 0 */
+  }; /* complements: the least column has the largest one; 0: no column is left */
   unsigned now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
@@ -123,7 +124,7 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
 }
 
 /* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product; for the product's statistics the
-   inputs of TrsvFillStatistics, and the dependencies that are solved just before their row. */
+   inputs of TrsvFillStatistics, and the number of dependencies that are solved just before their row. */
 struct InverseTotals {
   unsigned long long inverse, entries, squares, distance, profile, late;
   unsigned           row_max, bandwidth;
@@ -138,14 +139,14 @@ struct InverseSizes {
   void         *memory[2];     /* holds word; holds rows and groups */
 };
 
-/* Finds the level sets of all sizes; counts entries for the first sizes, span being the span of T's level sets; frees
-   both. */
+/* Finds the level sets of all sizes; counts entries for the first `sizes` sizes, given the span of T's level sets;
+   frees the memory of both. */
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
 TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *);
 void      TrsvInverseFreeSizes(InverseSizes *);
 
-/* The pattern of D^-1 T, and the parts of its analysis that chunk needs: the order only if chunk splits no row, and the
-   statistics without the widest level set. */
+/* The pattern of D^-1 T, and the parts of its analysis that `chunk` needs: the order, only if no row is split, and the
+   statistics without level_max. */
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;
@@ -159,8 +160,8 @@ TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const
    to be faster than T. Adds to plan->bytes. */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
-/* Can inverted blocks be faster, by the statistics? The life of a plan with inverted blocks; *inverse stays NULL if
-   TrsvInversePattern chooses none. */
+/* TrsvInverseIsPossible: 1 if, by the statistics, inverted blocks can be faster. TrsvInverseAnalyze leaves *inverse
+   NULL if TrsvInversePattern chooses no size. */
 int       TrsvInverseIsPossible(const TrsvStatistics *);
 TrsvError TrsvInverseAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
                              Inverse **inverse);

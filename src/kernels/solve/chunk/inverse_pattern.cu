@@ -3,10 +3,9 @@
    the triangle, and the size of the blocks.
 
    Mapping: one warp for each group of 32 positions, one lane for each row. The warp merges the rising columns of its
-     rows, so that nothing is sorted.
-   Memory order: data cross threads from launch to launch, and within a warp.
-   Why it ends: no thread waits for another.
-   Same result: sums and extremes of whole numbers.
+     rows, so no sort is needed.
+   Memory order: launches in sequence; within a warp shuffles. Why it ends: no thread waits.
+   Same bits: sums and extremes of integers.
 */
 #include <limits.h>
 #include "solve/chunk/inverse.cuh"
@@ -15,7 +14,7 @@
 
 typedef unsigned long long Count64;
 
-/* The rows of its block that a position depends on, directly or not, and itself; 0 exceeding the last position. */
+/* A bit for each row of its block on which a position depends, directly or not, and for itself; 0 after the last. */
 static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {
   unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
@@ -51,7 +50,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
       distance += (Count64)abs(column - i);
       farthest = max(farthest, abs(column - i));
     },
-    [&](int s, int begin, int end) { /* a row that reaches s is in the block of s */
+    [&](int s, int begin, int end) { /* rows whose reach has s are in the block of s */
                                      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
                                      int       waits   = 0;
                                      Count64   columns = 0;
@@ -88,8 +87,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
   (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }
 
-/* Writes the entries that inverse_count has counted, and the numbers of the rows for a sort. One warp for each group.
- */
+/* Writes the entries that inverse_count has counted, and the row numbers for a sort. One warp for each group. */
 static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
@@ -142,8 +140,8 @@ static TrsvError EstimateProduct(const TrsvStatistics *plain, TrsvPrecision prec
   return TRSV_SUCCESS;
 }
 
-/* Counts the sizes, from the largest on, that would be faster than T if their product had the entries of T and no late
-   ones. Smaller blocks have more level sets, but fewer entries. */
+/* *sizes: the number of sizes, from the largest on, that would be faster than T if their product had as many entries
+   as T and no late ones. Smaller blocks have more level sets, but fewer entries. */
 static TrsvError CountCandidates(const TrsvStatistics *plain, TrsvPrecision precision, double least,
                                  const InverseSizes *s, int *sizes)
 {
@@ -242,8 +240,8 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
   return TRSV_SUCCESS;
 }
 
-/* The level sets of the product are known: they are the level sets of T's blocks (TrsvDeviceBlockLevels). In both, a
-   row depends on everything outside of its block that the rows it reaches depend on. */
+/* The level sets of the product are those of T's blocks (TrsvDeviceBlockLevels). In both, a row depends on all rows
+   outside of its block on which, in T, the rows of its reach depend. */
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
 {
   const InverseTotals *totals = &s->totals[size];
@@ -265,7 +263,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
               natural);
   TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
   if (totals->row_max - 1 > CHUNK_ITEMS)
-    P->analysis.order = NULL; /* chunk splits long rows, and then needs no order */
+    P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
   else
     TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
                             P->analysis.order));
@@ -298,7 +296,7 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseFreeSizes(&s);
   if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.level_span   = plain->level_span; /* near the product's */
+    P.analysis.statistics.level_span   = plain->level_span; /* an approximation */
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
     const TrsvPermutation places       = {NULL, v->to}; /* D^-1 b is in row order */
 

@@ -1,9 +1,9 @@
 /*
    constants.h: the constants of all predictions: name, value, unit, origin.
 
-   The constants are for an H200 at 1.98 GHz and are used on every device. On an H100, whose memory has 0.75 of the
-   bandwidth, constants that are scaled with the bandwidth select worse: over 251 triangles the time over that of the
-   best plan is 1.016 with scaling, 1.008 without.
+   The constants are those of an H200 at 1.98 GHz, and are used on every device. On an H100, whose memory has 0.75 of
+   the bandwidth, constants scaled with the bandwidth select worse: over 251 triangles the time over that of the best
+   plan is 1.016 with scaling, 1.008 without.
 
    Origins:
      fit      fitted to the logarithm of measured times (bench/fit.py)
@@ -11,7 +11,7 @@
      hand     set by hand, for the reason given at the group
 
    Units: s: seconds; ns; a level: for each level set; a row, an entry: for each row or entry of the triangle; rows,
-   steps, ...: a number of these; 1: a factor or a power.
+   steps, ...: numbers; 1: a factor or a power.
 */
 #ifndef TRSV_CONSTANTS_H
 #define TRSV_CONSTANTS_H
@@ -143,17 +143,17 @@
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
-  /* A plan in a first set-up, by hand from times of analysis and plan alone. In the first set-ups of */ \
+  /* A plan in a first set-up, by hand from separate times of analysis and plan. In the first set-ups of */ \
   /* bench/fit_order.py a schedule takes 0.6 of the prediction; with plan_chain 2.2e-6, which fits them, and growth */ \
   /* and power fitted again, the choice is the same to 0.5%. */ \
   C(plan_launches,          0.17e-3,  "s",         hand) \
   C(plan_chain,             4.5e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
   C(plan_level,             0.45e-6,  "s a level, else", hand) \
   C(plan_entry,             0.19e-9,  "s an entry, else", hand) \
-  /* The choice of the ordering. Growth and power: bench/fit_order.py; the growth is a margin, too: measured are */ \
-  /* 1.1 and 0.6, and a scatter of 20%. Values with more asymmetry than order_unsymmetric lose convergence. Half of */ \
-  /* the systems of results/solutions.jsonl take 80 iterations or fewer. The median iteration of CG takes 117 us */ \
-  /* without the apply. The ordering itself: 35 matrices. */ \
+  /* The choice of the ordering. Growth and power: bench/fit_order.py measures 1.1 and 0.6 with a scatter of 20%; */ \
+  /* these have a margin. Values with more asymmetry than order_unsymmetric lose convergence. Half of the systems */ \
+  /* of results/solutions.jsonl take 80 iterations or fewer. The median iteration of CG takes 117 us without the */ \
+  /* preconditioner. The times of finding the ordering are from 35 matrices. */ \
   C(order_growth,           1.4,      "1, iterations in multicolor over natural, if as much fill is left out", hand) \
   C(order_growth_power,     0.75,     "1, by which power of the fill left out they grow", hand) \
   C(order_unsymmetric,      0.1,      "1, share of what asymmetry can be", hand) \

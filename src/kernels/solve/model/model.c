@@ -1,5 +1,5 @@
 /*
-   Predicted seconds of solves: formulas in the statistics of a triangle. constants.h says how well they fit.
+   Predicted seconds of solves: formulas in the statistics of a triangle. constants.h has the errors of their fits.
 */
 #include <math.h>
 #include "solve/model/model.h"
@@ -14,14 +14,14 @@ static double EntrySeconds(TrsvPrecision precision, double single, double twice)
   return precision == TRSV_FLOAT ? single : twice;
 }
 
-/* How many times as long a solve takes, without its start, as with real values in double precision. */
+/* The time of a solve, without its launch, over that with real values in double precision. */
 static double ComplexFactor(TrsvPrecision precision, double single, double twice)
 {
   return precision == TRSV_COMPLEX_FLOAT ? single : precision == TRSV_COMPLEX_DOUBLE ? twice : 1;
 }
 
-/* 1 if dependencies are far away and level sets are scattered over the rows, so that each value is a cache miss; 0 if
-   dependencies are near, or if the rows of a level set are contiguous, as colors are. */
+/* From 0 to 1. 1: dependencies are far away and level sets are scattered over the rows, so that each value is a cache
+   miss. 0: dependencies are near, or the rows of a level set are contiguous, like those of a color. */
 static double CacheMissFactor(const TrsvStatistics *s)
 {
   const double far    = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0,
@@ -30,8 +30,8 @@ static double CacheMissFactor(const TrsvStatistics *s)
   return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
 }
 
-/* A launch; a hop through L2 for each level set, slower if many rows poll or if values miss the cache; memory traffic;
-   and in warps that hold a chain of rows, waits for long rows. */
+/* The sum of: a launch; a hop through L2 for each level set, slower if many rows poll or if values miss the cache;
+   memory traffic; and in warps that hold a chain of rows, waits for long rows. */
 double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->thread_entry_float, k->thread_entry_double);
@@ -45,8 +45,8 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
             (entry + k->thread_long_entry * chains) * (double)s->nnz);
 }
 
-/* A launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values miss the
-   cache; memory traffic. Never for the widest level sets, where rows that are loaded twice take most of the time. */
+/* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values
+   miss the cache; memory traffic. INFINITY for the widest level sets: loading rows twice takes most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
@@ -60,8 +60,8 @@ double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
             entry * (double)s->nnz);
 }
 
-/* Level sets of slices. A chain of n rows takes n level sets of rows, but one level set of slices if it fits into a
-   slice with others. In a grid in multicolor order the longest path through rows passes two chains. */
+/* The number of level sets of slices. A chain of n rows has n level sets of rows, but one level set of slices if it is
+   in one slice. In a grid in multicolor order the longest path through rows has two chains. */
 static double SliceLevels(const TrsvStatistics *s, int slice)
 {
   const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
@@ -69,8 +69,8 @@ static double SliceLevels(const TrsvStatistics *s, int slice)
   return chain > slice / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
-/* A launch; a hop for each level set of slices, or of rows if partial sums break up the chains; memory traffic, or the
-   reads of one line of L2 if most rows depend on the same rows. */
+/* The sum of: a launch; a hop for each level set of slices, or of rows if partial sums break up the chains; memory
+   traffic, or the reads of the same lines of L2 if these take longer because most rows depend on the same rows. */
 double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide, int slice)
 {
   const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
@@ -81,9 +81,9 @@ double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide,
          fmax(entry * (double)s->nnz, k->sell_same * s->hub_fraction * (double)(s->nnz - s->rows));
 }
 
-/* Time that does not grow with the number of level sets: filling the pipeline of chunks by hops through L2, if
-   dependencies are far; memory traffic; imports of a chunk. A chunk imports a value once for all its neighbors, so rows
-   of a grid count as 7-point rows at most. */
+/* The time that does not grow with the number of level sets: filling the pipeline of chunks by hops through L2, if
+   dependencies are far; memory traffic; imports of a chunk. A chunk imports a value once for all its rows, so a row of
+   a grid counts for three dependencies at most, like those of 7-point stencils. */
 static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->chunk_entry_float, k->chunk_entry_double),
@@ -93,8 +93,8 @@ static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
          k->chunk_import * dependencies * (1 - s->hub_fraction) * fmin(s->rows / k->chunk_count, s->mean_offset);
 }
 
-/* Whether rows are in an order by colors: no row depends on the row before it, or chains are blocks of rows, the level
-   sets of blocks fill one stretch of rows after another, and dependencies lie in other stretches. */
+/* Returns 1 if rows are in an order by colors: no row depends on the row before it; or chains are blocks of rows, each
+   level set of blocks is a range of rows, and dependencies are in other ranges. */
 static int InColors(const TrsvStatistics *s)
 {
   if (!s->rows || s->chain_fraction <= k->chunk_chained) return s->rows > 0;
@@ -102,9 +102,8 @@ static int InColors(const TrsvStatistics *s)
          s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_beside * s->rows;
 }
 
-/* In an order by colors no chain of several blocks stays inside a chunk: each level set waits for values of other
-   chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets hold most rows, or if each
-   is spread over all chunks. */
+/* In an order by colors each level set waits for values of other chunks. The wait is longer if level sets fill many
+   chunks, and shorter if a few level sets have most rows, or if each level set is spread over all chunks. */
 static double ColorPenalty(const TrsvStatistics *s)
 {
   const double chunks = fmin(k->chunk_count, s->rows / 1000.0);
@@ -114,7 +113,7 @@ static double ColorPenalty(const TrsvStatistics *s)
          (1 - s->level_span / s->rows);
 }
 
-/* If each level set lies in few chunks, these have all the work at a time: the time of their steps beyond that of the
+/* If each level set is in few chunks, only these work at a time. Returns the time of their steps beyond that of the
    longest chain. */
 static double LoadImbalance(const TrsvStatistics *s, double chain)
 {
@@ -126,7 +125,7 @@ static double LoadImbalance(const TrsvStatistics *s, double chain)
   return pow(pow(chain, power) + pow(work, power), 1 / power) - chain;
 }
 
-/* A launch; a step for each level set, and more if rows have partial sums. */
+/* The sum of: a launch; a step for each level set, longer if rows have partial sums; and the terms above. */
 double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double chain = s->levels * (k->chunk_step + k->chunk_sum * fmin(fmax(s->row_mean - 3, 0), 3));
@@ -136,9 +135,10 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
            (chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision));
 }
 
-/* Two launches; a chain that is shorter for narrower level sets, and by less if few rows depend on the row before, so
-   that fewer steps of the chain stay in a block; a time for each level set that grows with the length of rows, since
-   the rows of the product are longer. Never for wide level sets, or if no row depends on the row before. */
+/* The sum of: two launches; a time for each level set that grows with the length of rows, because the product has
+   longer rows, divided by the factor by which inverted blocks shorten the chain. The factor is larger for narrower
+   level sets, and smaller if few rows depend on the row before: fewer steps of the chain are then inside blocks.
+   INFINITY for wide level sets, or if no row depends on the row before. */
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double step    = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5),

@@ -1,5 +1,5 @@
 /*
-   model.h: predicted seconds of solves. The constants: constants.h.
+   model.h: predicted seconds of solves. constants.h has the constants.
 */
 #ifndef TRSV_MODEL_H
 #define TRSV_MODEL_H
@@ -22,8 +22,9 @@ typedef struct {
 #endif
 extern TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel;
 
-/* thread, without and with recomputation of every second level set; sell, with slices of `slice` rows, which splits
-   rows of more than `wide` dependencies; chunk, without and with inverted blocks. INFINITY: never to be selected. */
+/* Predicted seconds of a solve by: thread, without and with recomputation of every second level set; sell, with slices
+   of `slice` rows, which splits rows of more than `wide` dependencies; chunk, without and with inverted blocks.
+   INFINITY: never selected. */
 double TrsvModelThread(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelRecompute(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelSell(const TrsvStatistics *, TrsvPrecision, int wide, int slice);

@@ -1,7 +1,8 @@
 /*
    Permutes vectors on the device.
 
-   Mapping: a thread for each value. No thread waits for another. Same bits: copies.
+   Mapping: a thread for each value. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
+   copies.
 */
 #include "device/setup.cuh"
 #include "solve/plan/plan.h"

@@ -1,5 +1,5 @@
 /*
-   plan.c: what plans of all algorithms have in common.
+   plan.c: the functions that are common to the plans of all algorithms.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static TrsvError CopyIndex(TrsvPlan *plan, TrsvMemory from, const int *index, co
   return TrsvAllocIn(memory, vector, permuted);
 }
 
-/* Keeps the permutation for the passes before and after a solve, if the algorithm's kernels do not permute. */
+/* Keeps a copy of the permutation for Solve(), if the algorithm's kernels do not permute. */
 static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 {
   const TrsvPermutation given = plan->places;

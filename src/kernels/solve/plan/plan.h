@@ -14,9 +14,9 @@ extern "C" {
 
 typedef struct TrsvPlan TrsvPlan;
 
-/* Both solves of a pair of plans of one algorithm in one launch, with the bits of two launches. The plans must outlive
-   it. create sets the pointer to NULL, without an error, if one launch is not faster. between [rows] then belongs to
-   the fused solve; whoever has written it calls ready before the next solve. */
+/* Both solves of a pair of plans of one algorithm in one launch, with the same bits as two launches. The plans must
+   outlive it. create sets the pointer to NULL, without an error, if one launch is not faster. The fused solve uses
+   between [rows]; a caller that has written to it calls ready before the next solve. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
@@ -29,7 +29,8 @@ struct TrsvFused {
   const TrsvPairLaunch *launch;
 };
 
-/* How a plan finds pivots: see TrsvPlanReciprocals. */
+/* The functions by which a plan finds pivots: TrsvPlanFindsPivots, TrsvPlanReciprocals, TrsvPlanReciprocalsOver,
+   TrsvPlanGetValues. */
 typedef struct {
   int (*can)(const TrsvPlan *);
   TrsvError (*reciprocals)(TrsvPlan *, const void *b, void *x, TrsvStream);
@@ -43,9 +44,9 @@ struct TrsvAlgorithm {
   const char *source;   /* its origin, in a line */
   const char *citation; /* the origin in BibTeX (base/citations.h); NULL: nothing to cite */
   TrsvMemory  memory;
-  TrsvMemory  pattern; /* where analyze expects the matrix, its analysis and source */
+  TrsvMemory  pattern; /* the memory in which analyze expects the matrix, its analysis and source */
 
-  /* analyze gets a plan without data, and allocates plan->data; destroy must free it after a failed analyze too. */
+  /* analyze gets a plan without data, and allocates plan->data; destroy must free it, even after analyze has failed. */
   TrsvError (*analyze)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
   TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
   TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
@@ -54,15 +55,15 @@ struct TrsvAlgorithm {
   /* Predicts the seconds of a solve; NULL: TRSV_SELECT_MODEL never selects the algorithm. */
   double (*predict)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Does analyze use the heights of rows (TrsvAnalysis)? NULL: never. */
+  /* Returns 1 if analyze uses the heights of rows (TrsvAnalysis). NULL: it never does. */
   int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Settings that analyze ranks by predicted time: their number, at most, 0: none; prints those of a plan in words,
-     NULL: none. */
+  /* choices: the largest number of settings that analyze ranks by predicted time; 0: there are none. describe prints
+     the settings of a plan; NULL: there are none. */
   int choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  size_t                shared_bytes; /* of shared memory that a block needs at least; 0: runs on all devices */
+  size_t                shared_bytes; /* the shared memory that a block needs at least; 0: runs on all devices */
   const TrsvPairLaunch *pair;         /* NULL: a pair of its plans takes two launches */
   const TrsvPivotSolve *pivots;       /* NULL: its plans find no pivots */
   unsigned              traits;
@@ -71,15 +72,15 @@ struct TrsvAlgorithm {
 enum {
   TRSV_BITS_VARY          = 1,  /* sums in no fixed order: equal solves may give different bits */
   TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
-  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others, passes before and after a solve permute b and x */
-  TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, whose time depends on the longest chain of rows */
-  TRSV_TAKES_COMPLEX      = 16, /* solves with complex values, too */
+  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others plan.c permutes b before and x after a solve */
+  TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, in a time that depends on the longest chain of rows */
+  TRSV_TAKES_COMPLEX      = 16, /* also solves with complex values */
   TRSV_THREAD_LEVEL       = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL         = 64  /* a warp for each row */
 };
 
-/* Permutations of b and x: row i takes b[b_index[i]], and its solution goes to x[x_index[i]]. Each is [rows] without
-   repetitions, or NULL for row order. */
+/* Permutations of b and x: row i reads b[b_index[i]], and its solution is x[x_index[i]]. Each is a permutation [rows],
+   or NULL: in row order. */
 typedef struct {
   const int *b_index, *x_index;
 } TrsvPermutation;
@@ -87,31 +88,31 @@ typedef struct {
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
-  int                  rows, values; /* values: of the caller's array in TrsvPlanSetValues */
-  int                  fresh;        /* no solve since the values were set: the stream may still be copying them */
-  int                  filled;       /* the plan has the values of its triangle */
-  int                  early;        /* the current solve may be an early launch */
-  int                  rank;         /* of its settings by predicted time, 0: the best */
-  TrsvPermutation      places;       /* during analyze the caller's; then copies for the passes around a solve */
-  void                *permuted[2];  /* [rows] b and x in row order, for these passes */
+  int                  rows, values; /* values: the length of the caller's array in TrsvPlanSetValues */
+  int                  fresh;        /* 1: no solve since the values were set; the stream may still be copying them */
+  int                  filled;       /* 1: the plan has the values of its triangle */
+  int                  early;        /* 1: the current solve may be an early launch */
+  int                  rank;         /* of its settings by predicted time; 0: the best */
+  TrsvPermutation      places;       /* during analyze the caller's; then copies, if plan.c permutes b and x */
+  void                *permuted[2];  /* [rows] b and x in row order, if plan.c permutes them */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
 
-int TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* may equal solves give different bits? */
-int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* can the current device run it, with such values? */
+int TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* 1: equal solves may give different bits */
+int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* 1: the current device can run it, with such values */
 
-/* Makes a plan for solves with one triangle; it keeps no pointer to its inputs. Matrix, analysis and source live in one
-   memory. source [nnz], if not NULL, is the index of each entry in the caller's values (as TrsvTranspose gives it);
-   values is the number of the caller's values. */
+/* Makes a plan for solves with one triangle; the plan keeps no pointer to its inputs. Matrix, analysis and source are
+   in the same memory. source [nnz], if not NULL: the index of each entry in the caller's values (see TrsvTranspose);
+   values: the number of the caller's values. Waits for the default stream. */
 TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *,
                          TrsvPlan **plan);
 
-/* Sets new values, in the order of the matrix's columns, or of source. */
+/* Sets new values, given in the order of the matrix's columns, or at the indices in source. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
 
 /* Solves T x = b in the stream, for b and x [rows] in the algorithm's memory, x != b; does not wait for the stream.
-   Solves of one plan must not overlap. A wait that exceeds the limit puts NaN into x, and makes the next call return
+   Solves of one plan must not overlap. After a wait that exceeds the limit, x has NaN, and the next call returns
    TRSV_ERR_TIMEOUT. */
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
@@ -121,24 +122,25 @@ size_t               TrsvPlanBytes(const TrsvPlan *);                           
 void                 TrsvPlanDestroy(TrsvPlan **);
 
 /* TrsvPlanCreate with permutations of b and x, in the matrix's memory (NULL: none), and with the settings of this rank
-   by predicted time; TRSV_ERR_UNSUPPORTED if there are not so many. */
+   by predicted time. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
-/* Pivots of an incomplete factorization by a plan with a unit diagonal: x_i = 1 / (b_i - sum of a_ik x_k), with the
-   plan's values a. The pivots obey this recurrence if no two rows of U that are subtracted from one row share a column
-   (factor_pivots.cu). b and x are in row order and may be the same; a row with b_i = 0 gets no reciprocal.
-   TrsvPlanFindsPivots: can the plan (or NULL) do this? TrsvPlanReciprocalsOver, after the stream was waited for:
-   TRSV_ERR_TIMEOUT if the launch gave up a wait; without this call the plan's next launch reports it. */
+/* TrsvPlanReciprocals finds pivots of an incomplete factorization by a plan with a unit diagonal:
+   x_i = 1 / (b_i - sum of a_ik x_k), with the plan's values a. The reciprocals of the pivots obey this recurrence if
+   only pivots depend on each other (factor_pivots.cu). b and x are in row order and may be the same; a row with b_i = 0
+   gets no reciprocal. TrsvPlanFindsPivots returns 1 if the plan, which may be NULL, can do this. Call
+   TrsvPlanReciprocalsOver after a wait for the stream: it returns TRSV_ERR_TIMEOUT if a wait in the launch exceeded its
+   limit; without that call the plan's next launch returns the error. */
 int       TrsvPlanFindsPivots(const TrsvPlan *);
 TrsvError TrsvPlanReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
 TrsvError TrsvPlanReciprocalsOver(TrsvPlan *, TrsvStream);
 
-/* The values of such a plan, as given to TrsvPlanSetValues. */
+/* Reads the values of such a plan in the order of TrsvPlanSetValues. */
 TrsvError TrsvPlanGetValues(const TrsvPlan *, void *values, TrsvStream);
 
-/* TrsvPlanSolve directly after another solve of this library in the same stream: an early launch, which overlaps with
-   the end of that solve. After any other work an early launch only costs a microsecond. */
+/* TrsvPlanSolve directly after another solve of this library in the same stream, as an early launch, which overlaps
+   with the end of that solve. After any other work an early launch is right, but a microsecond slower. */
 TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 /* permute.cu: to[i] = from[index[i]], or with scatter to[index[i]] = from[i], for n values on the device. */

@@ -1,5 +1,5 @@
 /*
-   table.h: the table of algorithms, as callers outside of solve/ see it.
+   table.h: the table of algorithms for callers outside of solve/.
 */
 #ifndef TRSV_TABLE_H
 #define TRSV_TABLE_H
@@ -29,7 +29,7 @@ typedef struct {
   char                 settings[TRSV_SETTINGS]; /* "": none */
   double               seconds;                 /* of a solve, the median */
   double               error;                   /* of a solve, the largest componentwise backward error */
-  int                  wrong; /* rejected: its error exceeds rounding, and that of another candidate does not */
+  int                  wrong; /* 1: rejected, as its error exceeds rounding and that of another candidate does not */
 } TrsvTrial;
 
 #ifdef __cplusplus

@@ -1,10 +1,8 @@
 /*
-   The layout in level order, made on the device: long rows are split (split_rows.cu), the rows of the resulting
-   sequence are ordered by level set (levels.cu) and copied to their positions. Values are gathered when they change.
+   Makes the layout in level order on the device: long rows are split (split_rows.cu), the rows of the resulting
+   sequence are ordered by level set (levels.cu) and copied to their positions. New values are gathered.
 
-   Mapping: one thread for each row, entry or value.
-   Memory order: data cross threads from launch to launch.
-   Why it ends: no thread waits for another.
+   Mapping: one thread for each row, entry or value. Memory order: launches in sequence. Why it ends: no thread waits.
    Same bits: each number is written by one thread.
 */
 #include <limits.h>
@@ -31,7 +29,7 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
-/* position[s]: the position of row s of the sequence; order: of its rows or, with last, of the matrix's rows. */
+/* position[s]: the position of row s of the sequence. order: that of its rows, or, with last, of the matrix's rows. */
 static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
   const int p = trsv_index();
@@ -73,7 +71,7 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
   if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
 }
 
-/* Writes each row of the sequence at its position; width: of padded rows, or 0. */
+/* Writes each row of the sequence at its position. width: the width of padded rows, or 0. */
 static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source,
                                        int width, const TrsvPermutation places, TrsvLevelCSR o)
 {
@@ -173,7 +171,7 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
     &o->memory, &plan->bytes));
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  /* both halves; later each launch clears the half of the next */
+  /* clears both halves; later each launch clears the half of the next one */
   return TRSV_BY_PRECISION(plan->precision, ClearWords)(2 * (long)rows, o->words, shared);
 }
 

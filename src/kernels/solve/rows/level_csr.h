@@ -1,11 +1,12 @@
 /*
    level_csr.h: the layout of the thread-level and the warp-level kernel: the rows of a triangle in the order of their
-   level sets, as compressed sparse rows. All indices are positions in that order. Lower and upper, transposed or not,
-   look the same: a row depends on smaller positions. The dependency of a row that is ready last comes last.
+   level sets, as compressed sparse rows. All indices are positions in that order. In this layout lower and upper
+   triangles, transposed or not, are alike: a row depends on smaller positions. Of its dependencies the one that is
+   ready last is the last.
 
-   A row with more than `longest` dependencies is split: partial sums of its entries become rows of their own, earlier
-   in the order, and the row depends on them with a factor of -1. So no thread, or warp, has much to do once its last
-   dependency is ready. Padded rows have room for `longest` dependencies each, so that the position gives their start.
+   A row with more than `longest` dependencies is split: partial sums of its entries become additional rows, earlier in
+   the order, and the row depends on them with a factor of -1. So a thread, or warp, has little to do after its last
+   dependency is ready. Padded rows have space for `longest` dependencies each, so that the position gives their start.
    */
 #ifndef TRSV_LEVEL_CSR_H
 #define TRSV_LEVEL_CSR_H
@@ -20,7 +21,7 @@ extern "C" {
 typedef struct {
   int    rows, off;          /* rows and partial sums; off-diagonal entries, with padding */
   double level_mean;         /* rows in a level set */
-  int    recomputes;         /* `thread`: columns are marked */
+  int    recomputes;         /* 1: `thread` with recomputation, whose columns are marked */
   size_t shared_bytes;       /* of a launch */
   void  *memory;             /* holds the arrays below and the device's part of sync */
   int   *offsets, *columns;  /* [rows + 1], NULL if rows are padded; [off], -1: padding. `sell` has its own columns */
@@ -28,22 +29,22 @@ typedef struct {
   int   *source;             /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1
                                 for padding, and for a factor of -1 or a diagonal of 1 */
   void    *values, *inverse; /* [off]; [rows], NULL: unit diagonal */
-  void    *words;            /* [2 * rows] solutions by position, each its own flag; launches take turns */
+  void    *words;            /* [2 * rows] solutions by position, each its own flag; launches alternate the halves */
   TrsvSync sync;
 } TrsvLevelCSR;
 
-/* level, if not NULL, gets scratch with the level set of each position, 1 for the first. The caller frees it in the
-   default stream. */
+/* Analyzes a triangle for these plans. level, if not NULL, gets scratch memory with the level set of each position, 1
+   for the first. The caller frees it in the default stream. */
 TrsvError TrsvLevelCSRAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest,
                               int padded, unsigned **level);
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvLevelCSRDestroy(TrsvPlan *);
 
-/* For a kernel with a thread for each row: limits the blocks on a multiprocessor to as many as solve level_sets_ahead
-   level sets, and to 4. These hide the loads before a wait; polls of more rows would saturate L2. */
+/* For a kernel with a thread for each row: limits the blocks on a multiprocessor to those of level_sets_ahead level
+   sets, and to 4. So many hide the loads before a wait; polls of more rows would saturate L2. */
 TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
-/* `thread` with or without recomputation: is recomputation predicted to be faster? The analysis for one form. */
+/* `thread`: 1 if recomputation is predicted to be faster; the analysis with or without recomputation. */
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
 TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
 
@@ -56,12 +57,11 @@ typedef struct {
   int                 rows;
   const TrsvLevelCSR *forward, *backward;
   size_t              shared_bytes; /* of a launch */
-  void               *between; /* [rows] the forward solution by row, each its own flag; not ready between launches */
+  void               *between; /* [rows] the forward solution by row, each its own flag; between launches not ready */
   TrsvSync            sync;
 } TrsvThreadPair;
 
-/* A sequence: the rows of a triangle in solve order, on the device, with the partial sums of a row directly before it.
- */
+/* A sequence: the rows of a triangle in solve order, on the device, each directly after its partial sums. */
 typedef struct {
   int   rows, off;
   void *memory;  /* holds the arrays below */
@@ -71,8 +71,9 @@ typedef struct {
   int  *last;    /* [rows of the matrix] the row of the sequence */
 } TrsvSplit;
 
-/* The parts of TrsvLevelCSRAnalyze: the position of each row of a sequence, and, if level is not NULL, the level set of
-   each position; memory for these rows, entries and columns, with sync set up and no word ready. */
+/* The parts of TrsvLevelCSRAnalyze. The first finds the position of each row of a sequence, and, if level is not NULL,
+   the level set of each position. The second allocates memory for so many rows, entries and columns, with sync set up
+   and no word ready. */
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,
                                 unsigned *level);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
@@ -93,7 +94,7 @@ template <class T> struct alignas(16) Quad {
   T v[QUAD];
 };
 
-/* The plan as kernels see it. */
+/* The arguments of a kernel from a plan. */
 template <class T> struct LevelCSRView {
   int        rows;
   const int *offsets, *columns, *from, *to;

@@ -1,5 +1,5 @@
 /*
-   sell with complex values, apart from real ones: the first launch of a kernel loads all kernels of its file.
+   sell with complex values. A separate file, because the first launch of a kernel loads all kernels of its file.
 */
 #include "solve/rows/sell_solve.cuh"
 

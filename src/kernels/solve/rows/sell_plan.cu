@@ -1,16 +1,15 @@
 /*
-   The plan of sell: rows in slices, and their entries lane by lane.
+   The plan of sell: the slices and their entries.
 
-   Slices follow the matrix's own order (sell_slices.cu) if they then have no more level sets than the rows, and the
-   rows have at most SEARCHED_LEVELS; else they follow the order of the rows' level sets. Columns take 16 bits if all
-   fit: the n-th entries of a slice are stored relative to the least of them, the base. In grids in multicolor order
-   they fit.
+   Rows stay in the matrix's own order (sell_slices.cu) if its slices have no more level sets than the rows, and the
+   rows have at most SEARCHED_LEVELS; else they are in the order of their level sets. Columns have 16 bits if all fit:
+   the n-th entries of a slice are stored relative to the least of them, the base. In grids in multicolor order they
+   fit.
 
    Mapping: one thread for each slice, row or entry; sell_shape: one warp for each slice.
-   Memory order: atomics set the bit of each row that another slice depends on; all other data cross threads from launch
-     to launch.
-   Why it ends: no thread waits for another.
-   Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
+   Memory order: atomics set the bit of each row that another slice depends on; other data cross launches in sequence.
+   Why it ends: no thread waits.
+   Same bits: integers, each written by one thread, or bits that do not depend on the order of atomics.
 */
 #include <limits.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "solve/rows/sell.h"
 
 enum {
-  SEARCHED_LEVELS = 512 /* level sets up to which slices of the matrix's own order are tried */
+  SEARCHED_LEVELS = 512 /* with more level sets, slices of the matrix's own order are not tried */
 };
 
 /* The rows and the longest row of each slice. */
@@ -60,7 +59,7 @@ static __global__ void sell_lengths(const TrsvSplit s, const int *position, int 
   if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
 }
 
-/* Writes the entries of each row of the sequence, and marks the rows that other slices depend on. */
+/* Writes the entries of each row of the sequence, and marks the rows on which other slices depend. */
 static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first,
                                   const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice,
                                   int *columns, TrsvLevelCSR o)
@@ -89,8 +88,8 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-/* The shape of each slice: whether its rows depend on each other in chains only, and the longest chain; the bases;
- *far: a column is too far from its base for 16 bits. One warp for each slice. */
+/* Completes the shape of each slice, and finds the bases. *far becomes 1 if a column is too far from its base for 16
+   bits. One warp for each slice. */
 static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
   const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
@@ -126,8 +125,7 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-/* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then whether a column is too far for 16 bits.
- */
+/* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then 1 if columns do not fit into 16 bits. */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;

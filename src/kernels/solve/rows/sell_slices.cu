@@ -1,18 +1,18 @@
 /*
    Slices of the rows of a triangle in their own order, on the device (sell.h).
 
-   In a block multicolor ordering the rows of a block depend on each other and on blocks of other colors far away, but
-   on no other near row. So a position is taken for the end of a block if no later row depends on one of the 31 rows
-   before it. A slice takes as many whole blocks as fit; otherwise slices of one color would wait for each other, one by
-   one. If there is no such position within 32 rows, a slice has 32 rows.
+   In a block multicolor ordering the rows of a block depend on each other and on far blocks of other colors, but on no
+   other near row. So a position counts as the end of a block if no later row depends on one of the 31 rows before it. A
+   slice takes as many whole blocks as fit; otherwise slices of one color would wait for each other in sequence. If
+   there is no such position within 32 rows, a slice has 32 rows.
 
-   Mapping: one thread for each row; one thread for each STRETCH rows, which it cuts from the first such position to
-     that of the next stretch; for the level sets a warp for each slice, a lane for each row.
-   Memory order: a slice's level set is one word that is its own flag, 0 until then.
-   Why it ends: a slice waits for smaller slices only; those of other blocks have smaller tickets. Warps of a block
-     share no barrier once they have the ticket. The spin limit bounds a wait if memory fails, and the search ends as
-     soon as one level set exceeds the limit.
-   Same bits: whole numbers.
+   Mapping: one thread for each row; one thread for each stretch of STRETCH rows, which cuts slices from the first such
+     position of its stretch to that of the next stretch; for the level sets a warp for each slice, a lane for each row.
+   Memory order: a slice's level set is one word that is its own flag, 0 until it is known.
+   Why it ends: a slice waits only for smaller slices; those of other blocks have smaller tickets. Warps of a block meet
+     at no barrier after they have the ticket. The spin limit bounds a wait if memory fails, and the search ends when
+     one level set exceeds the limit.
+   Same bits: results are integers.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
@@ -45,7 +45,7 @@ static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int
   reach[r] = most;
 }
 
-/* clean: a bit for each row before which a slice may end. */
+/* clean: a bit for each row; set: a slice may end before the row. */
 static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
 {
   const int r  = trsv_index();
@@ -56,7 +56,7 @@ static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
   if (r % LANES == 0 && r < rows) clean[r / LANES] = word;
 }
 
-/* The first cut of a stretch; rows after the last stretch. */
+/* The first cut of a stretch; the number of rows after the last stretch. */
 static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
 {
   const int from = n * STRETCH;
@@ -83,7 +83,7 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
     }
     slices++;
     if (end - at <= LANES) break;
-    /* bit k: may the slice end before row at + 1 + k? */
+    /* bit k is set: the slice may end before row at + 1 + k */
     const int      w = (at + 1) / LANES, bit = (at + 1) % LANES;
     const unsigned ends = clean[w] >> bit | (bit ? clean[w + 1] << (LANES - bit) : 0);
     at += ends ? LANES - __clz((int)ends) : (int)LANES;
@@ -92,8 +92,8 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
   else if (n == stretches - 1) first[before[n] + slices] = rows;
 }
 
-/* level[i] = 1 + the level set of slice i; *most: the largest; *stop: one exceeds the limit, and no warp waits any
-   more. */
+/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: 1 if one exceeds the limit, and no warp
+   waits any more. */
 static __global__ void __launch_bounds__(BLOCK)
   slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level,
                unsigned *most, unsigned *stop, TrsvSync sync)

@@ -1,25 +1,25 @@
 /*
    sell_solve.cuh: the kernel of the algorithm `sell`: a warp for each slice of 32 rows, for triangles with few and wide
-   level sets, as an ordering by colors makes them. sell.h has the layout; sell_plan.cu chooses between slices of the
-   matrix's own order and slices of the level order, and splits rows of more than WIDE entries.
+   level sets, like those of an ordering by colors. sell.h has the layout; sell_plan.cu chooses between slices of the
+   matrix's own order and slices of the level order; split_rows.cu splits longer rows.
 
-   Mapping: the block of ticket t solves slices t * WARPS onwards: a warp for each slice, a lane for each row. Slices
-     whose longest rows have 2, 3, 4 or more entries have code of their own, without tests for entries that exist: 155
-     instructions instead of 260 for three entries.
+   Mapping: the block of ticket t solves WARPS slices, from t * WARPS on: a warp for each slice, a lane for each row.
+     There is separate code for slices whose longest row has at most 2, 3, 4, or more entries, which does not test
+     whether an entry exists: 155 instructions instead of 260 for three entries.
    Memory order: a solution for another warp is one word that is its own flag. Inside a warp it is passed by shuffles if
-     each row depends on the row before it at most, else through shared memory with a __syncwarp between store and load.
-   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have
-     started; warps share no barrier once they have the ticket. After all values from other slices are ready, the
-     slice's own rows take as many turns as its longest chain has rows, at most 32. By induction on the slice every wait
-     ends. The spin limit bounds it if memory fails.
+     rows depend only on the row before them, else through shared memory with a __syncwarp between store and load.
+   Why it ends: a slice waits only for smaller slices. Those of other blocks have smaller tickets, so their blocks have
+     started; warps meet at no barrier after they have the ticket. After all values from other slices are ready, the
+     rows of the slice take as many turns as its longest chain has rows, at most 32. By induction on the slice every
+     wait ends. The spin limit bounds it if memory fails.
    Same bits: each row is one lane's sum, over other slices first, in the order of its entries. In a chain each turn
-     computes it again, the last time from final values.
-   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side
-     by side as in their hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing,
-     2020), which took that from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes:
-     no barrier between colors; the value is its own flag, and only for rows that another slice depends on; blocks and
-     colors are found from the pattern (sell_slices.cu), with several blocks to a slice, which pass their values on
-     inside a warp, so that only colors are hops through L2. */
+     computes the sum again, the last time from final values.
+   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV. The layout of the entries
+     is that of the hierarchical version, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020),
+     which took it from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes: no
+     barrier between colors; the value is its own flag, and is stored only if another slice depends on it; blocks and
+     colors are found from the pattern (sell_slices.cu); a slice has several blocks, whose rows pass values inside the
+     warp, so that only colors are hops through L2. */
 #ifndef TRSV_SELL_SOLVE_CUH
 #define TRSV_SELL_SOLVE_CUH
 
@@ -27,10 +27,10 @@
 #include "solve/rows/sell.h"
 
 enum {
-  TURNS = 3 /* turns of a chain without a branch between them, as many as runs of a grid need */
+  TURNS = 3 /* turns of a chain without a branch between them: enough for the runs of a grid in multicolor order */
 };
 
-/* Blocks on a multiprocessor, as registers allow. */
+/* Blocks on a multiprocessor, limited by registers. */
 static constexpr int resident_blocks(int width, size_t size)
 {
   return size > sizeof(double) ? (width == NARROW ? 4 : 3) : width == NARROW ? 6 : 5;
@@ -55,9 +55,9 @@ template <class T, class C> struct SellView {
   }
 };
 
-/* Waits for the missing solutions, which have the mark of NOT_READY; no solution keeps that mark. All lanes poll one
-   word, that of the last position, which is likely to be ready last: so a warp that waits long causes little traffic.
-   NaN replaces values that do not come within the limit. */
+/* Waits for the missing solutions, which have the mark of NOT_READY; after the wait none has that mark. All lanes poll
+   one word, that of the last position, which is likely to be ready last, so a warp that waits long causes little
+   traffic. NaN replaces values that are not ready within the limit. */
 template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
                                                                                   const T *now, int *from, T *solution)
 {
@@ -84,8 +84,8 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
   }
 }
 
-/* Solves a slice in which rows depend on the row before them at most, with their first entry. Each turn solves all
-   these rows again; the n-th row of a chain is final after turn n, from a value that is final since turn n - 1. */
+/* Solves a slice whose rows depend only on the row before them, by their first entry, if on any row of the slice. Each
+   turn solves all these rows again. Row n of a chain is final after turn n: row n - 1 is final after turn n - 1. */
 template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
 {
   const bool follows = sell_own(from);
@@ -102,7 +102,7 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
   return solved;
 }
 
-/* Solves a slice whose rows depend on each other in any other way. */
+/* Solves a slice whose rows may depend on any rows of the slice. */
 template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
                                                                             T inverse)
 {
@@ -147,7 +147,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   bool                  ready = true;
 
   trsv_keep(words);
-  /* the matrix is read once, and leaves L2 to solutions (__ldcs) */
+  /* the matrix is read once: __ldcs keeps it from displacing solutions in L2 */
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
 #pragma unroll
@@ -174,7 +174,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   T solved;
   if (slice.shape & TRSV_SHAPE_OWN) {
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* saves registers: nothing is precomputed for this branch */
+    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* saves registers: the compiler precomputes nothing from it */
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
       if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);

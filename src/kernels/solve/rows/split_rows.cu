@@ -1,17 +1,15 @@
 /*
-   Long rows split into partial sums, on the device (level_csr.h).
+   Splits long rows into partial sums, on the device (level_csr.h).
 
-   Each long row becomes a tree of sums. A sum takes the entries and sums that are ready first. There are as many sums
-   as leave `longest` entries for the row itself, so no row of the tree waits for more than it must. An entry is ready
-   after the level set of its column in the whole matrix. Rows of more than WHOLE_MAX entries are first cut into pieces,
-   each the tree of a sum; the last KEPT entries to get ready stay with the row.
+   Each long row becomes a tree of sums. A sum takes the entries and sums that are ready first. There are so many sums
+   that `longest` entries are left for the row itself. An entry counts as ready after the level set of its column in the
+   whole matrix. Rows of more than WHOLE_MAX entries are first cut into pieces, each a tree that ends in one sum; the
+   last KEPT entries to get ready stay with the row.
 
    Mapping: one thread for each row or piece, after the entries of long rows are sorted by level set. For rows of at
-     most RANKED_MAX entries, one thread for each entry counts the entries of its row before it; longer rows take two
-     sorts.
-   Memory order: data cross threads from launch to launch.
-   Why it ends: no thread waits for another.
-   Same bits: whole numbers, each written by one thread.
+     most RANKED_MAX entries, one thread for each entry counts the entries of its row that are ready before it; longer
+     rows need two sorts.
+   Memory order: launches in sequence. Why it ends: no thread waits. Same bits: integers, each written by one thread.
 */
 #include <limits.h>
 #include <string.h>
@@ -21,15 +19,15 @@
 
 enum {
   BLOCK      = 256,
-  WHOLE_MAX  = 1024, /* maximum of entries of a row that is not cut into pieces */
+  WHOLE_MAX  = 1024, /* entries of a row that is not cut into pieces, at most */
   KEPT       = 256,  /* entries of a longer row that are in no piece */
-  PIECE_MIN  = 512,  /* minimum of entries of a piece, except the last */
-  PIECES_MAX = 256,  /* pieces of a row */
-  RANKED_MAX = 128,  /* maximum of entries of a row whose entries are counted, not sorted */
-  RANKED     = 64    /* rows of a block that counts */
+  PIECE_MIN  = 512,  /* entries of each piece but the last, at least */
+  PIECES_MAX = 256,  /* pieces of a row, at most */
+  RANKED_MAX = 128,  /* entries of a row that is ranked by split_rank, not sorted, at most */
+  RANKED     = 64    /* rows of a block of split_rank */
 };
 
-/* Partial sums of n entries: each replaces `longest` entries by one. */
+/* The number of partial sums of n entries: each replaces `longest` entries by one. */
 static __device__ __forceinline__ int count_sums(int n, int longest)
 {
   return n > longest ? (n - 2) / (longest - 1) : 0;
@@ -37,9 +35,9 @@ static __device__ __forceinline__ int count_sums(int n, int longest)
 
 /* The pieces of a row of n entries. */
 struct Pieces {
-  int pieces, size, last, kept; /* size, last: entries of each piece, of the last one; kept: entries in no piece */
-  int sums, last_sums;          /* partial sums in each piece, in the last one */
-  int depth;                    /* of a piece's tree if all entries are ready together */
+  int pieces, size, last, kept; /* size, last: entries of each piece and of the last; kept: entries in no piece */
+  int sums, last_sums;          /* partial sums in each piece and in the last */
+  int depth;                    /* of a piece's tree if all entries get ready together */
 
   __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
   {
@@ -52,21 +50,21 @@ struct Pieces {
     last_sums = count_sums(last, longest);
     for (int reach = longest; reach < size; reach *= longest) depth++;
   }
-  /* rows and entries of all pieces */
+  /* the rows of the sequence that all pieces take, and their entries */
   __device__ int rows() const { return pieces ? (pieces - 1) * (sums + 1) + last_sums + 1 : 0; }
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* The arrays of the kernels. Scans are by rows in solve order; first is NULL if no row is long, part and sorted if no
-   row is sorted. */
+/* The arrays of the kernels. The scans have the rows in solve order. first is NULL if no row is long; part and sorted
+   are NULL if no row is sorted. */
 struct Splitting {
   int        longest;
-  const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries to be sorted */
-  int       *entry, *ready;         /* of long rows: the entries by readiness; their levels */
+  const int *first, *part, *sorted; /* scans of the numbers of rows of the sequence, rows and pieces, sorted entries */
+  int       *entry, *ready;         /* of long rows: the entries in the order in which they get ready; their levels */
   int       *level;                 /* a level of each row of the sequence */
 };
 
-/* level[i]: the level set of row i; first, part, sorted: the counts to be scanned. */
+/* level[i]: the level set of row i; first, part, sorted: the numbers that are then scanned. */
 static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start,
                                    int *level, int *first, int *part, int *sorted)
 {
@@ -105,8 +103,8 @@ static __global__ void split_rank(const TriangleView A, const Splitting c, const
   });
 }
 
-/* The n entries to be sorted: level, row in solve order, number. One thread for each entry, since a few rows may have
-   most entries. */
+/* The n entries to be sorted: level, row in solve order, number. One thread for each entry, because a few rows may have
+   most of them. */
 static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key,
                                      int *row, int *number)
 {
@@ -166,7 +164,7 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
                         : piece < p.pieces - 1 ? p.size
                                                : p.last,
               sums = count_sums(entries + pieces, longest), first = now;
-    int e = 0, g = 0, q = 0; /* entries, pieces and sums that are taken, each in order of readiness */
+    int e = 0, g = 0, q = 0; /* entries, pieces and sums that are taken, in the order in which they get ready */
 
     for (int made = 0; made <= sums; made++, now++) {
       /* the first sum takes fewer, so that all others are full; the last ends the row or the piece */
@@ -204,8 +202,7 @@ static __global__ void split_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: the totals on the
-   host. */
+/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: on the host. */
 static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
                             int total[3])
 {

@@ -2,8 +2,8 @@
    thread: one thread for each row, with recomputation if level sets are narrow. Mapping, memory order, why it ends,
    same bits, source: thread_rows.cuh.
 
-   Rows of every second level set recompute their dependencies in the level set before, if the predicted time of this
-   form is less.
+   With recomputation, rows of every second level set recompute their dependencies in the previous level set. The form
+   with the shorter predicted time is used.
 */
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 ELSEWHERE(TrsvComplex<float>)
 ELSEWHERE(TrsvComplex<double>)
 
-/* Marks the columns that the rows of level sets 3, 5, 7, ... recompute. Rows of level set 1 wait for nothing: to
-   recompute them would save no hop. One thread for each position. */
+/* Marks the columns that the rows of level sets 3, 5, 7, ... recompute: dependencies in level sets 2, 4, 6, ... Rows of
+   level set 1 wait for nothing, so recomputing them would save no hop. One thread for each position. */
 static __global__ void thread_mark(int rows, const unsigned *level, int *columns)
 {
   const int p = trsv_index();

@@ -65,7 +65,7 @@ static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream s
   TrsvThreadPair *p     = (TrsvThreadPair *)pair;
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
-  if (error) { /* the launch that gave up may have left words */
+  if (error) { /* the launch that gave up may have left values in words */
     (void)ClearBetween(pair, stream);
     return error;
   }

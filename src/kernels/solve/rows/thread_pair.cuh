@@ -2,9 +2,9 @@
    thread_pair.cuh: the kernel for a pair of plans of `thread`. Memory order, why it ends, same bits, source:
    thread_rows.cuh.
 
-   Mapping: the blocks with the first tickets solve the forward triangle, the others the backward triangle, whose
-     right-hand side they await value by value. Each triangle uses the tickets and words of its own plan, so that solves
-     of the pair and of one plan may follow each other in any order. The values between the triangles have words of the
+   Mapping: the blocks with the first tickets solve the forward triangle. The others solve the backward triangle, and
+     wait for each value of its right-hand side. Each triangle uses the tickets and words of its own plan, so solves of
+     the pair and of one plan may follow each other in any order. The values between the triangles have words of the
      pair; one thread waits for each word and clears it.
 */
 #ifndef TRSV_THREAD_PAIR_CUH
@@ -12,8 +12,8 @@
 
 #include "solve/rows/thread_rows.cuh"
 
-/* A launch that gave up may leave words between the triangles. Launches that are enqueued before the host knows must
-   not use them: their backward triangle takes NaN for all of b. */
+/* A launch that gave up may leave values in `between`. Launches that are enqueued before the host detects that must not
+   use them: their backward triangle uses NaN for its whole right-hand side. */
 template <class T> static __global__ void __launch_bounds__(BLOCK)
   thread_pair(const LevelCSRView<T> forward, const LevelCSRView<T> backward, const TrsvSync sync, T *between,
               const T *b, T *x)

@@ -6,18 +6,19 @@
    row q depends on. If every second level set is marked, a solve takes half as many hops through L2. It changes no
    value: the same numbers are summed in the same order. A solve is right with any marks.
 
-   Mapping: the block with ticket t solves positions t * blockDim.x onwards of the level order, one thread each.
+   Mapping: the block with ticket t solves blockDim.x positions of the level order, from t * blockDim.x on, one thread
+     for each.
    Memory order: a solution is one word that is its own flag; nothing else crosses threads (sync.cuh).
-   Why it ends: a row waits for smaller positions only, also for what it recomputes, or for the forward triangle. Rows
-     of other blocks have smaller tickets, so their blocks have started. Threads of one warp take turns: in each turn of
-     the loop every thread polls once, and writes if it can, before the vote brings them together again. (Under
-     compute-sanitizer, threads without the vote that poll have starved those that could write.) By induction on the
+   Why it ends: a row waits only for smaller positions, also for a row that it recomputes, or for the forward triangle.
+     Rows of other blocks have smaller tickets, so their blocks have started. In each turn of the loop every thread of a
+     warp polls once, and writes if it can; then the warp votes, which makes its threads converge. (Under
+     compute-sanitizer, without the vote, polling threads have starved those that could write.) By induction on the
      position every wait ends. The spin limit bounds it if memory fails.
    Same bits: each row is one thread's sum in the order of its entries, with or without marks.
    Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5, the writing-first solve. Changes: the value is its own
-     flag (no get_value, no fence, no reset); rows are taken in the order of their level sets, so that threads wait for
-     values that are nearly ready; rows of more than four dependencies are split into partial sums, a row each
-     (level_csr.h), so that a thread polls all its values together; loads that depend on no other row precede the wait.
+     flag (no get_value, no fence, no reset); rows are in the order of their level sets, so that threads wait for values
+     that are nearly ready; rows of more than four dependencies are split into partial sums (level_csr.h), so that a
+     thread polls all its values together; loads that depend on no other row precede the wait.
      Recomputation is this project's: redundant work instead of communication, as in the matrix powers kernel (Demmel,
      Hoemmen, Mohiyuddin, Yelick: Avoiding Communication in Sparse Matrix Computations, IPDPS 2008).
 */
@@ -34,8 +35,8 @@ enum {
 /* The triangle of a block: the only one of its launch, or one of a pair. */
 enum Role {
   ALONE,
-  FORWARD, /* the solution goes to `between`, word by word */
-  BACKWARD /* the right-hand side comes from `between`; its one reader clears each word for the next launch */
+  FORWARD, /* stores its solution in the words of `between` */
+  BACKWARD /* reads its right-hand side from `between`; the one reader of a word clears it for the next launch */
 };
 
 /* A dependency whose solution the row waits for. */
@@ -49,7 +50,7 @@ template <class T> struct Awaited {
   __device__ __forceinline__ T    value(int) const { return solution[0]; }
 };
 
-/* A dependency that the row recomputes if its column is marked. If not, it is treated as a row with one dependency. */
+/* A dependency that the row recomputes if its column is marked. If not, the row waits for it. */
 template <class T> struct Recomputed {
   static constexpr int words = QUAD;
   int                  column[words], from;
@@ -88,8 +89,8 @@ template <class T> struct Recomputed {
   }
 };
 
-/* Term: Awaited or Recomputed. *turn, in shared memory: which of two launches in turn this is; set by the caller if
-   ROLE is ALONE. aborted: the forward triangle delivers no more values. */
+/* Solves the rows of a block. Term: Awaited or Recomputed. *turn, in shared memory: 0 or 1 in alternate launches; the
+   caller sets it if ROLE is ALONE. aborted: the forward triangle delivers no more values. */
 template <class T, class Term, Role ROLE> static __device__ __forceinline__ void thread_rows(
   const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *between, const T *b,
   T *x)

@@ -8,8 +8,8 @@
 #include "solve/rows/thread_rows.cuh"
 
 enum {
-  LEVELS_AHEAD            = 8, /* level sets whose rows are in flight */
-  LEVELS_AHEAD_RECOMPUTED = 16 /* as many hops */
+  LEVELS_AHEAD            = 8, /* level sets whose rows are on the device at a time */
+  LEVELS_AHEAD_RECOMPUTED = 16 /* the same with recomputation: as many hops */
 };
 
 template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)

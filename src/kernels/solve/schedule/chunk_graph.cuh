@@ -1,7 +1,8 @@
 /*
-   chunk_graph.cuh: the triangle, its heights, and its schedule, as the kernels of the algorithm `chunk` see them.
+   chunk_graph.cuh: the triangle, its heights, and its schedule, for the kernels of the algorithm `chunk`.
 
-   A position is the place of a row, or of a partial sum, in solve order: it follows all positions that it depends on.
+   A position is the place of a row, or of a partial sum, in solve order: it comes after all positions that it depends
+   on.
 */
 #ifndef TRSV_CHUNK_GRAPH_CUH
 #define TRSV_CHUNK_GRAPH_CUH
@@ -12,8 +13,8 @@
 #include "solve/schedule/schedule.h"
 
 enum {
-  CHUNK_ITEMS = 32, /* maximum of dependencies of a position; longer rows are split */
-  CHUNK_BLOCK = 256 /* threads of a block whose threads do not work together */
+  CHUNK_ITEMS = 32, /* dependencies of a position, at most; longer rows are split */
+  CHUNK_BLOCK = 256 /* threads of a block in launches whose threads are independent */
 };
 
 struct ChunkGraph {
@@ -48,7 +49,7 @@ static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k)
   return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k);
 }
 
-/* The source of a position's diagonal; negative for a partial sum. */
+/* The source of a position's diagonal; for a partial sum, minus the source of its row's. */
 static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
 {
   if (G.owner) return G.owner[p] < 0 ? -G.diagonal[p] : G.diagonal[p];
@@ -72,13 +73,13 @@ static __host__ __device__ __forceinline__ int chunk_records(int n, int K)
 /* The graph of a triangle, and the heights of its positions. */
 struct ChunkHeights {
   ChunkGraph graph;
-  int        entries;  /* of the graph, the diagonal's among them */
-  int        longest;  /* maximum of dependencies of a position */
+  int        entries;  /* of the graph, with those of the diagonal */
+  int        longest;  /* dependencies of a position, at most */
   int        stored;   /* the triangle stores its diagonal */
   int        toward;   /* 1: the values of a row follow that of its diagonal; -1: they precede it */
-  int       *height;   /* [n] steps of the longest chain of dependents after each position */
+  int       *height;   /* [n] the length of the longest chain of dependents of each position */
   int        bits;     /* of a height */
-  unsigned  *words;    /* of the launch that finds heights; their first user checks CHUNK_ABORT_DEVICE */
+  unsigned  *words;    /* of the launch that finds heights; the next launch checks CHUNK_ABORT_DEVICE */
   void      *memory;   /* holds height and words */
   void      *extended; /* holds the graph if rows were split */
 };
@@ -87,14 +88,16 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *, const TrsvAnalysis *, const i
 void      TrsvChunkHeightsFree(ChunkHeights *);
 TrsvError TrsvChunkSplitRows(ChunkHeights *); /* replaces the graph by one whose long rows are split */
 
-/* The time of each record. first, taken and sorted are NULL if each position has one record. */
+/* The time of each record: the number of its step, plus waits for other chunks. first, taken and sorted are NULL if
+   each position has one record. */
 struct ChunkSchedule {
-  TrsvChunkSettings settings;     /* chunks may be fewer than asked for */
+  TrsvChunkSettings settings;     /* chunks may be fewer than requested */
   int               nodes, times; /* records; 1 + the last time */
   int              *cuts;         /* [chunks + 1] the first position of each chunk */
   int              *first;        /* [n + 1] the first record of each position */
-  int              *taken;        /* [nodes] dependencies of the position that its earlier records take */
-  unsigned char    *sorted;       /* [entries] the dependencies of a position with several records, by readiness */
+  int              *taken;        /* [nodes] dependencies of the position in its earlier records */
+  unsigned char    *sorted;       /* [entries] the dependencies of a position with several records, in the order in
+                                     which they get ready */
   void             *memory;       /* holds cuts, first, taken and sorted */
   int              *time;         /* [nodes] */
   unsigned         *spare[2];     /* [nodes] scratch for the emission */
@@ -110,7 +113,7 @@ static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, i
   return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
 }
 
-/* The cells for imports that fit into a block's shared memory, beside the ring and this many stages. */
+/* The number of cells for imports that fit into a block's shared memory with the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
   const int shared = (int)TrsvDeviceGetLimits().shared_bytes,
@@ -120,7 +123,7 @@ static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size
   return (fit < most ? fit : most) / 16 * 16;
 }
 
-/* An error if count exceeds what 32 bits can number, or what a source can name. */
+/* TRSV_ERR_UNSUPPORTED if count exceeds 32-bit indices. */
 static inline TrsvError ChunkCount(size_t count, const char *what)
 {
   return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s exceed 32-bit indices", count, what)
@@ -143,7 +146,7 @@ enum {
 static inline TrsvSync ChunkSync(unsigned *words)
 { return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, TrsvTimeoutLimit()}; }
 
-/* Reads the words after a launch; an error if one of its waits gave up. */
+/* Reads the words after a launch. TRSV_ERR_TIMEOUT: a wait exceeded its limit. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));

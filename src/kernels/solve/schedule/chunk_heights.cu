@@ -2,18 +2,18 @@
    Heights of the positions of a triangle, for schedules of the algorithm `chunk`. The height of a position is the
    length of the longest chain of dependents after it.
 
-   If the level sets of the matrix's other triangle are the heights, they are copied (heights.cu); otherwise the kernel
-   below finds the heights. They do not depend on chunks, so all settings share them. (Level sets are known already, but
-   would make the schedules of 13 irregular matrices 1.18 times as long in the mean, and twice at worst.)
+   If the levels of the matrix's other triangle are the heights, they are copied (heights.cu); otherwise the kernel
+   below finds the heights. They do not depend on chunks, so all settings share them. (Levels of this triangle instead
+   of heights make the schedules of 13 irregular matrices 1.18 times as long in the mean, and twice at worst.)
 
-   Mapping: one thread for each position, from the last level set to the first; a warp helps a thread with many
-     dependents. Each warp takes ticket after ticket, of 32 positions. The grid has as many warps as keep enough
-     positions in flight, so that another launch finds room (interleave.cu). Each entry has a word, in which the
-     dependent leaves its height; the words of a position's dependents are contiguous.
+   Mapping: one thread for each position, from the last level set to the first; a whole warp polls for a thread with
+     many dependents. Each warp takes one ticket after another, of 32 positions. The grid has no more warps than keep
+     enough positions in flight, so that another launch runs beside it (interleave.cu). Each entry has a word, to which
+     the dependent writes its height; the words of a position's dependents are contiguous.
    Memory order: such a word is its own flag.
    Why it ends: a position waits for positions of later level sets. They are done, or belong to warps that have started.
-     Positions of one warp are polled in turns by all its lanes (thread_rows.cuh).
-   Same result: the order of a position's words depends on the run, their maximum does not.
+     In each turn of the loop every lane of a warp polls and stores if it can, before the warp votes.
+   Same bits: the order of a position's words depends on the run, their maximum does not.
    Source: this project.
 */
 #include "solve/schedule/chunk_graph.cuh"
@@ -29,7 +29,7 @@ static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *wo
   if (i < entries) words[i] = UNKNOWN;
 }
 
-/* count: dependents of each position; mail [entries]: the number of each entry among the dependents of its column */
+/* count: the dependents of each position; mail [entries]: the number of each entry among those of its column. */
 static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 {
   const int p = trsv_index();
@@ -44,10 +44,10 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
                                                    const int *starts, const int *mail, unsigned *words, int *height)
 {
   enum {
-    SENDS      = 8,   /* dependencies that a thread addresses together */
+    SENDS      = 8,   /* dependencies to which a thread sends together */
     POLLS      = 16,  /* dependents that a thread polls together */
-    ALONE_MAX  = 128, /* remaining dependents above which the warp helps */
-    LANE_POLLS = 8    /* dependents that each lane of a helping warp polls together */
+    ALONE_MAX  = 128, /* remaining dependents that a thread polls without the rest of its warp, at most */
+    LANE_POLLS = 8    /* dependents that each lane polls together if the whole warp polls */
   };
   bool           done = p < 0;
   const ChunkRow row  = done ? ChunkRow{0, 0} : chunk_row(G, p);
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
   };
   address(0);
   do {
-    /* the warp helps threads with many remaining dependents, one after the other */
+    /* the whole warp polls for threads with many remaining dependents, one after the other */
     for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > ALONE_MAX); asking; asking &= asking - 1) {
       const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l),
                 n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * LANE_POLLS);
@@ -136,7 +136,7 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
   }
 }
 
-/* Positions in flight, as in thread.cu. */
+/* Positions in flight, as in thread_solve.cuh. */
 static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 2;
 
@@ -176,7 +176,7 @@ static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
 {
   const ChunkGraph &G = o->graph;
 
-  /* a chain passes the levels of the trees of split rows */
+  /* after a split a chain also has sums: up to TREE_LEVELS (chunk_split.cu) for each row */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(
     TrsvArenaScratch([&](TrsvArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));

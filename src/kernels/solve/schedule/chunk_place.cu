@@ -1,22 +1,22 @@
 /*
-   The schedule of the algorithm `chunk`: the cut of a triangle into chunks, and list scheduling in each chunk.
+   The schedule of the algorithm `chunk`: cuts a triangle into chunks, and schedules the positions of each chunk.
 
-   The positions are cut into chunks of equally many records. Each chunk then takes its positions in order of falling
-   height. A position gets the earliest time that its dependencies allow and whose step has room; a dependency in
-   another chunk counts with its crossing. A position with more than K dependencies gets partial sums: as long as more
-   than K items are left, the K readiest become one sum, which is ready a step after its own time (chunk_place.cuh). No
-   other tree of sums is ready earlier.
+   The positions are cut into chunks of equally many records. Each chunk places its positions in the order of falling
+   height. A position gets the earliest time at which its dependencies are ready and whose step is not full; a
+   dependency in another chunk is ready steps_l2 or steps_cluster after its time. A position with more than K
+   dependencies gets partial sums: while more than K items are left, the K that are ready first become one sum, which is
+   ready a step after its own time (chunk_place.cuh). No other tree of sums is ready earlier.
 
-   Mapping: one block for each chunk, in order of tickets. One warp places 32 positions at a time, one a lane. Those of
-     one height do not depend on each other and are placed together, height after height: a round. The other warps fetch
-     the positions of the next batches, and the times of their dependencies in other chunks. A round can be placed once
-     all its dependencies are fetched.
-   Memory order: the time of a position is a word that is its own flag. Within a block, barriers and counters hand over
-     batches.
-   Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started. Within a
-     block, the fetching warps wait for other blocks, or, some batches ahead, for the placing warp; that one waits for
-     the fetching warps.
-   Same result: the times of other chunks do not depend on when they are read. Lanes get room in order of their number.
+   Mapping: one block for each chunk, in the order of tickets. One warp places batches of 32 positions, one in each
+     lane. The positions of a batch with the same height, which do not depend on each other, are a round and are placed
+     together. The other warps fetch the positions of the next batches, and the times of their dependencies in other
+     chunks. A round is placed after all its dependencies are fetched.
+   Memory order: the time of a position is a word that is its own flag. Within a block, barriers and counters pass
+     batches between warps.
+   Why it ends: a chunk waits only for smaller chunks, whose blocks have smaller tickets and so have started. Within a
+     block, a fetching warp waits for other blocks, or, BATCH_SLOTS batches ahead, for the placing warp; the placing
+     warp waits only for fetching warps, and for batches that do not wait for it.
+   Same bits: the times of other chunks do not depend on when they are read; lanes take steps in the order of lanes.
    Source: this project; list scheduling by height.
 */
 #include <stddef.h>
@@ -110,7 +110,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot  = batch % BATCH_SLOTS;
-    unsigned  ready = 0; /* rounds of the batch known to be fetched */
+    unsigned  ready = 0; /* 64 * batch + the rounds of it that are known to be fetched */
 
     const auto wait = [&](int round) {
       for (const unsigned enough = 64 * (unsigned)batch + (unsigned)round + 1; ready < enough; trsv_pause())
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
-    s.lost  = trsv_load(v.sync.abort_device); /* heights are missing: the order of the positions is wrong */
+    s.lost  = trsv_load(v.sync.abort_device); /* 1: heights are missing, so the order of the positions is wrong */
     for (unsigned i = 0; i < BATCH_SLOTS; i++) {
       s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
@@ -194,10 +194,10 @@ struct PlaceScratch {
   void     *memory; /* holds the arrays above */
 };
 
-/* Does any position have more dependencies than a record holds? */
+/* True if a position has more dependencies than a record. */
 static bool HasPartialSums(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
 
-/* An upper bound of the records. Per dependency, the longest position has the most partial sums. */
+/* An upper bound of the number of records. The longest position has the most partial sums for each dependency. */
 static size_t RecordsMax(const ChunkHeights *o, const TrsvChunkSettings *s)
 {
   const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0),
@@ -230,7 +230,7 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
 
   TrsvCall(AllocateSchedule(o, settings, t, r));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
-  int *const positions = t->time; /* no time is written before the sort is done */
+  int *const positions = t->time; /* times are written after the sort */
 
   t->settings        = *settings;
   t->settings.chunks = chunks;
@@ -242,7 +242,7 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
                           t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
-  /* as many as a chunk needs, so that another launch finds room (interleave.cu) */
+  /* no more than a chunk needs, so that another launch fits beside this one (interleave.cu) */
   const size_t room  = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
                times = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
   PlaceView    v     = {G,

@@ -1,11 +1,11 @@
 /*
-   chunk_place.cuh: the times of one round of positions, none of which depends on another, for the warp that places them
-   (chunk_place.cu).
+   chunk_place.cuh: the warp that places positions (chunk_place.cu) finds the times of one round of positions, none of
+   which depends on another.
 
-   A position with one record needs its latest dependency. With several records, each takes the K least keys, of
-   dependencies and of partial sums. Up to 8 keys of a position are in registers (PlaceRegisters). More are in two
-   queues, one of dependencies and one of sums, so that the least key is at one of two heads (PlaceQueues). Then each
-   record takes a place in a step.
+   The time of a position with one record depends on its latest dependency. With several records, each record takes the
+   K least keys of dependencies and partial sums. Up to 8 keys of a position are in registers (PlaceRegisters). More are
+   in two queues, one of dependencies and one of sums, so that the least key is the first of one queue (PlaceQueues).
+   Then each record takes a step.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -18,27 +18,28 @@ enum {
   TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
   QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
 #ifdef TRSV_SIMT
-  WINDOW = 64, TIMES = 24 /* small, so that tests go beyond them */
+  WINDOW = 64, TIMES = 24 /* small, so that tests exceed them */
 #else
-  WINDOW = 4096, /* times whose steps accept records */
-  TIMES  = 40000 /* positions whose time is in shared memory */
+  WINDOW = 4096, /* the number of consecutive times whose steps accept records */
+  TIMES  = 40000 /* positions whose time is in shared memory, at most */
 #endif
 };
 
-static const unsigned UNPLACED = 0xffffffffu; /* the time of a position that has none yet */
+static const unsigned UNPLACED = 0xffffffffu; /* the word of a position that has no time yet */
 static const unsigned NO_KEY   = 0xffffffffu; /* greater than all keys */
 
 struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: ~records while there is room, then a later time, none before has room */
+  int step[WINDOW]; /* by time modulo WINDOW: ~records of a step that is not full; of a full step, a later time such
+                       that all steps between are full */
   int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
     first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
   int sum[CHUNK_ITEMS][32];
   unsigned key[CHUNK_ITEMS]; /* of one position */
-  int      nowhere[32];      /* the step of lanes that want none */
+  int      nowhere[32];      /* written by lanes that take no step */
   int      time[1];          /* [v.times] */
 };
 
@@ -65,9 +66,9 @@ struct PlacePosition {
   int first, records; /* its first record; the number of its records, 0: the lane places nothing in this round */
 };
 
-/* For each lane that asks: takes the first step with room, from time t on, and returns its time. Times before start are
-   over. If a step has too little room for all lanes that want it, lanes get it in order of their number. In the common
-   case, with room, no lane branches on its own: chains of chunks wait for this function. */
+/* For each lane that asks: takes the first step from time t on that is not full, and returns its time. Steps before
+   start take no more records. If a step cannot take all lanes that ask for it, it takes them in the order of lanes. In
+   the common case it takes all, and no lane branches on its own: chains of chunks wait for this function. */
 static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks, int t, int W, int &start,
                                                       unsigned lane)
 {
@@ -89,7 +90,7 @@ static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks,
 
     (void)atomicAdd(step, -1);
     trsv_warp_sync();
-    const int found = ~*step, all = inside ? found : asks ? INT_MAX : 0; /* records, the other lanes' included */
+    const int found = ~*step, all = inside ? found : asks ? INT_MAX : 0; /* records, with those of other lanes */
     if (!trsv_warp_any(all > W)) { /* all lanes have read their word before they vote */
       if (all == W) *step = t + 1;
       trsv_warp_sync();
@@ -122,9 +123,8 @@ static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks,
   }
 }
 
-/* The key of a dependency: twice the time at which it can be used, plus one if it is of this chunk, since such a
-   dependency is late when used in the next step. SHARED: all times of the chunk are in shared memory, so that no lane
-   has to ask whether one is. */
+/* The key of a dependency: twice the first time at which it can be used, plus one if it is in this chunk: used at that
+   time, such a dependency is late. SHARED: all times of the chunk are in shared memory, so no lane checks that. */
 template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from,
                                                                        int item)
 {
@@ -134,7 +134,7 @@ template <bool SHARED> static __device__ __forceinline__ int place_key(const Pla
   return item < 0 ? 2 * time + 3 : item;
 }
 
-/* The greatest key, and how often it occurs. */
+/* The greatest key, and the number of keys that are equal to it. */
 struct PlaceLatest {
   int key = 0, count = 0;
 
@@ -143,13 +143,13 @@ struct PlaceLatest {
     count = k > key ? 1 : count + (k == key);
     key   = k > key ? k : key;
   }
-  /* adds a key that is not less than those before */
+  /* adds a key that is not less than the earlier ones */
   __device__ __forceinline__ void rise(int k)
   {
     count = k > key ? 1 : count + 1;
     key   = k;
   }
-  /* the time of the record that needs them: one step later if too many are late */
+  /* the first time of a record with these keys: one step later if too many are late */
   __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
 };
 
@@ -169,7 +169,7 @@ template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void pl
   else if constexpr (2 * P < N) place_network<N, 2 * P, 2 * P>(key);
 }
 
-/* The dependencies of a lane's position, at most N, as sorted keys with numbers; then NO_KEY. */
+/* The sorted keys of the dependencies of a lane's position, at most N, with their numbers; then NO_KEY. */
 template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(const PlaceView &v, PlaceShared &s,
                                                                                 int from, int slot, int n,
                                                                                 unsigned lane, unsigned (&key)[N])
@@ -182,7 +182,7 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(
   place_network<N>(key);
 }
 
-/* At most N keys of a lane, sorted. The lowest bit marks a sum, so that an equal dependency precedes it. */
+/* At most N keys of a lane, sorted. The lowest bit marks a sum, so that a dependency with an equal key precedes it. */
 template <int N> struct PlaceRegisters {
   unsigned key[N];
   int      keys = 0, dependencies = 0; /* keys that are left; dependencies that are taken */
@@ -226,7 +226,7 @@ template <int N> struct PlaceRegisters {
 
 /* --- more keys: in queues --- */
 
-/* Sorted keys, 32 words apart. The first two are in registers, so that taking one waits for no memory. */
+/* Sorted keys, 32 words apart. The first two are in registers, so taking a key does not wait for memory. */
 struct PlaceQueue {
   int taken = 0, size = 0, first = QUEUE_END, second = QUEUE_END;
 
@@ -246,7 +246,7 @@ struct PlaceQueue {
   }
 };
 
-/* Takes the least key of two queues; of equal keys that of the first. */
+/* Takes the least key of two queues; of equal keys, that of the first queue. */
 static __device__ __forceinline__ int place_take_least(PlaceQueue &a, const int *in_a, PlaceQueue &b, const int *in_b)
 {
   const bool from_b = b.first < a.first;
@@ -275,7 +275,7 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
 }
 
 /* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
-   of lesser keys. Faster for few lanes than the unrolled sort, whose instructions miss the instruction cache. */
+   of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. */
 template <bool SHARED> static __device__ __forceinline__ void place_rank(const PlaceView &v, PlaceShared &s, int from,
                                                                          int slot, unsigned lanes, int n, unsigned lane)
 {
@@ -314,8 +314,8 @@ struct PlaceQueues {
 
 /* --- records --- */
 
-/* Places the records of the lanes' positions, one after the other; longest: the most records of any lane; needs: of a
-   position with one record. */
+/* Places the records of the lanes' positions, one after the other. longest: the largest number of records of a lane;
+   needs: the latest dependencies of a position with one record. */
 template <class Keys> static __device__ __forceinline__ void place_records(const PlaceView &v, PlaceShared &s,
                                                                            PlaceWarp &w, const PlacePosition &p,
                                                                            int longest, Keys &keys, PlaceLatest needs)

@@ -1,8 +1,8 @@
 /*
    The settings of the algorithm `chunk`, ranked by predicted time.
 
-   A schedule counts the steps of a solve, but making one takes as long as tens of solves. So settings are ranked by a
-   prediction from the statistics of the triangle. Its constants: solve/model/constants.h.
+   A schedule gives the number of steps of a solve, but making one takes as long as tens of solves. So settings are
+   ranked by a prediction from the statistics of the triangle. Its constants are in solve/model/constants.h.
 */
 #include <math.h>
 #include <stdio.h>
@@ -21,15 +21,15 @@ void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
 
-/* Lengths of records, each a candidate if the longest row has more than `above` dependencies. */
+/* Lengths of records. Each is a candidate if the longest row has more than `above` dependencies. */
 static const struct {
   int length, above;
 } records[] = {{2, -1}, {3, 2}, {5, 3}, {13, 8}};
 
 enum {
   RECORD_LENGTHS     = sizeof(records) / sizeof(records[0]),
-  NARROW_WIDTH       = 8, /* width of steps with at most this many records: */
-  NARROW_RECORDS_MAX = 6
+  NARROW_WIDTH       = 8, /* width of the steps if level sets are narrow */
+  NARROW_RECORDS_MAX = 6  /* records of a narrow level set, at most */
 };
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
@@ -47,7 +47,7 @@ static double StepTime(const TrsvStatistics *t, int length)
   }
 }
 
-/* Records of a row with this many dependencies; of a row of mean length. */
+/* The number of records of a row with so many dependencies, and of a row of mean length. */
 static double CountRecords(double dependencies, int length)
 {
   return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1);
@@ -55,8 +55,8 @@ static double CountRecords(double dependencies, int length)
 
 static double MeanRecords(const TrsvStatistics *t, int length) { return CountRecords(t->row_mean - 1, length); }
 
-/* Steps of the longest chain: one for each level set, and more in two cases.
-   - Dependencies are spread over all rows. A step waits for the last import of its records, and long records have more.
+/* The steps of the longest chain: about one for each level set, and more in two cases.
+   - Dependencies are spread over all rows. A step waits for the last import of its records; long records have more.
    - Rows depend on many rows of the level set just before (late_per_row). A record may have CHUNK_LATE dependencies of
      the step just before it, so a row with more waits a step longer, and its partial sums wait for each other. */
 static double ChainSteps(const TrsvStatistics *t, int length)
@@ -68,8 +68,8 @@ static double ChainSteps(const TrsvStatistics *t, int length)
           (t->late_per_row > 0 ? k->settings_late_sum * (CountRecords(t->late_per_row, length) - 1) : 0));
 }
 
-/* Steps that all records fill. Late records are shared by the chunks over which a level set is spread, all others by
-   all chunks. */
+/* The steps that the records of a chunk fill. The late records of a level set are in the chunks over which it is
+   spread, all other records in all chunks. */
 static double WorkSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double all    = MeanRecords(t, s->length),
@@ -80,8 +80,8 @@ static double WorkSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
          ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->level_span * s->chunks / t->rows));
 }
 
-/* Steps of a solve: those of the chain and of all records, which overlap in part, and the crossings between chunks,
-   which a chain passes one after the other. */
+/* The steps of a solve: those of the chain and of all records, which overlap in part, and the crossings between chunks
+   on the longest chain. */
 static double SolveSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double power = k->settings_power;
@@ -102,18 +102,18 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
          1e-9 * k->settings_import * imports;
 }
 
-/* The planes of a grid in three dimensions in its natural order: blocks of equally many rows, each of which depends on
-   the one before. 0 if there are none. */
+/* The number of planes of a grid in three dimensions in the natural order: blocks of equally many rows, each of which
+   depends on the one before. 0: there are none. */
 static int CountPlanes(const TrsvStatistics *t)
 {
   if (!TrsvRegular(t)) return 0;
-  /* the farthest dependency is one plane back; or it is in the mean, and some are a little farther */
+  /* the distance of the farthest dependency is that of a plane, or it is so in the mean and a few are farther */
   const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
   return t->rows % t->bandwidth && most > 0 && t->rows % most == 0 ? most : least;
 }
 
-/* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend on their
-   own chunk and the one before only, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
+/* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend only on
+   their own chunk and the one before, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
    fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
 static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared, size_t size)
 {
@@ -125,11 +125,12 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
   if (t->levels <= k->settings_deep || fmin(planes, most) < k->settings_planes || t->bandwidth < k->settings_plane_rows)
     return 0;
   if (t->bandwidth > imports_max) return chunks <= k->settings_plane_chunks ? chunks : 0;
+  /* more chunks than run at a time: the first end before the last start */
   return planes <= k->settings_plane_rounds * most ? planes : 0;
 }
 
-/* The number of chunks of other triangles. A chunk has some 1000 rows, fewer if rows are long or level sets are few. If
-   chunks are very large, more chunks than run at a time make them smaller (8% on G3_circuit). */
+/* The number of chunks of other triangles. A chunk has about 1000 rows, fewer if rows are long or level sets are few.
+   If chunks would be very large, there are more of them than run at a time (8% faster on G3_circuit). */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
   const double size = t->levels > k->settings_deep ? k->settings_rows * fmin(1, k->settings_row_length / t->row_mean)
@@ -140,8 +141,8 @@ static int ChooseChunks(const TrsvStatistics *t, int most)
   return Clamp(t->rows / size, 1, most);
 }
 
-/* The number of chunks if rows have one record and near dependencies, so that crossings cost more time than wide level
-   sets; 0 for other triangles. */
+/* The number of chunks if rows have one record and near dependencies: crossings then cost more time than wide level
+   sets. 0 for other triangles. */
 static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
 {
   const int chunks = Clamp(16 * round(t->level_mean / (k->settings_near_level * 16)), most < 8 ? most : 8, most);
@@ -152,11 +153,11 @@ static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
            : 0;
 }
 
-/* Seconds with corrections for what the prediction leaves out:
-   - chunks that are not planes wait for more than the plane before; partial sums in planes wait too;
+/* Corrects the seconds for what the prediction leaves out:
+   - chunks that are not planes wait for more than the plane before; partial sums in planes wait, too;
    - in a grid nearly all dependencies of a row are late;
-   - short records of long rows make the set-up of a schedule a quarter longer.
-   n: the number of chunks, as below. */
+   - short records of long rows make a schedule take a quarter longer to make.
+   n: the choice of the number of chunks in TrsvChunkSettingsRank. */
 static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length, int planes, int near, int n)
 {
   const int cut = MeanRecords(t, length) > 1, many = length == records[0].length && !(t->late_per_row > 0) &&

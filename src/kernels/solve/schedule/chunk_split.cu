@@ -1,20 +1,18 @@
 /*
-   Rows with more than CHUNK_ITEMS dependencies, split before the algorithm `chunk` places them. Each becomes a tree of
-   partial sums of CHUNK_ITEMS neighboring dependencies. A sum is a position of its own, right behind the last
+   Splits rows with more than CHUNK_ITEMS dependencies before the algorithm `chunk` places them. Each becomes a tree of
+   partial sums of CHUNK_ITEMS neighboring dependencies. A sum is a position of its own, directly after the last
    dependency in it. So the sums of a long row are spread over the chunks of its dependencies, and a chunk exports one
    sum instead of many results.
 
-   Level 0 of the tree has the dependencies of the row in order of position. A level of more than CHUNK_ITEMS is summed
-   from its front: as few sums as leave at most CHUNK_ITEMS items, or as many as it has full sums. The sums, then the
-   items that are left, are the next level. The last level is what the row keeps.
+   Level 0 of the tree has the dependencies of the row in the order of their positions. If a level has more than
+   CHUNK_ITEMS items, items from its front become sums: as few sums as leave at most CHUNK_ITEMS items, or all full
+   sums if these are fewer. The next level has the sums, then the items that are left. The row keeps the last level.
 
-   split_rows.cu builds other trees, by readiness, with the sums right before their row: for one thread per row a late
-   dependency costs a wait, here it costs an import.
+   split_rows.cu builds other trees: its sums take items in the order in which they get ready, and come directly before
+   their row. There a late dependency costs a wait, here it costs an import.
 
-   Mapping: one thread for each position or partial sum.
-   Memory order: within a launch only counters cross threads.
-   Why it ends: no thread waits for another.
-   Same bits: whole numbers; the stable sort fixes the order of sums that follow the same position.
+   Mapping: one thread for each position or partial sum. Memory order: within a launch only counters cross threads. Why
+   it ends: no thread waits. Same bits: integers; the stable sort fixes the order of sums that follow the same position.
    Source: this project.
 */
 #include "solve/schedule/chunk_graph.cuh"
@@ -25,7 +23,7 @@ enum {
 
 struct LongRow {
   int levels;
-  int sums[TREE_LEVELS], first[TREE_LEVELS]; /* by level: the number of sums, the number of the first */
+  int sums[TREE_LEVELS], first[TREE_LEVELS]; /* of each level: the number of its sums, and the index of the first */
   int all, kept;                             /* sums of the row; items that the row keeps */
 };
 
@@ -55,7 +53,7 @@ static __device__ __forceinline__ int long_item(const LongRow &t, int level, int
   return i;
 }
 
-/* The level of a sum; *sum becomes its number in the level. */
+/* The level of a sum; *sum becomes its index in the level. */
 static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
 {
   int level = t.levels - 1;
@@ -88,13 +86,13 @@ static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
   behind[p] = 0;
 }
 
-/* The position whose row a sum belongs to. */
+/* The position of the row of a sum. */
 static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
 {
   return trsv_first(0, v.G.n - 1, [&](int p) { return v.first[p + 1] > sum; });
 }
 
-/* keys: the position that each sum follows. */
+/* keys: the position of the last dependency in each sum; behind: the number of sums with that key. */
 static __global__ void long_follow(const LongView v, int *behind, unsigned *keys, int *numbers)
 {
   const int s = trsv_index();
@@ -130,7 +128,7 @@ static __global__ void long_lengths(const LongView v)
   if (x < v.sums) v.lengths[v.place[x]] = CHUNK_ITEMS;
 }
 
-/* Writes position `to` of the new graph: count items of a level of the tree, from the i-th on; whole: of the row. */
+/* Writes position `to` of the new graph: count items of a level of the tree, from the i-th on. whole: it is the row. */
 static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row,
                                                   int level, int i, int count, bool whole)
 {
@@ -190,7 +188,7 @@ static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
-  /* each sum adds one dependency */
+  /* each sum is an additional dependency */
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));

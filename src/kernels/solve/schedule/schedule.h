@@ -2,15 +2,15 @@
    schedule.h: settings of the algorithm `chunk`, and the summary of a schedule.
 
    The rows of a triangle in solve order are cut into chunks; a thread block solves a chunk. A row with more than
-   `length` dependencies gets partial sums: rows of their own without a right-hand side. Each row or partial sum is a
-   record. A chunk is a sequence of steps of at most `width` records. The lanes of one warp work off the records of a
-   step side by side, and read only cells of shared memory:
+   `length` dependencies gets partial sums: additional rows without a right-hand side. Each row or partial sum is a
+   record. A chunk is a sequence of steps of at most `width` records. In a step each lane of one warp computes one
+   record. It reads only cells of shared memory:
 
-     cell 0                     holds 0; unused fields of a record point to it
+     cell 0                     holds 0; unused fields of a record refer to it
      cells 2 .. 2 + ring - 1    results of this chunk: step s, lane l is in cell 2 + (s * width + l) % ring
      cells from 2 + ring        imports: results of other chunks, and results of this chunk that have left the ring
 
-   Steps are grouped into stages. A stage is the unit in which records are copied to shared memory.
+   Steps are grouped into stages. Records are copied to shared memory by stages.
 */
 #ifndef TRSV_SCHEDULE_H
 #define TRSV_SCHEDULE_H
@@ -23,19 +23,19 @@ extern "C" {
 #endif
 
 enum {
-  CHUNK_LATE        = 2,    /* the last dependencies of a record, which may be one step old; all others are older */
-  CHUNK_COMPLEX_MAX = 5,    /* dependencies of a record with complex values at most, which take four times the work */
+  CHUNK_LATE        = 2,    /* dependencies of a record, at most, that are computed in the step just before it */
+  CHUNK_COMPLEX_MAX = 5,    /* dependencies of a record with complex values, at most: they take four times the work */
   CHUNK_CELL        = 2,    /* the first cell of the ring */
   CHUNK_BATCH       = 128,  /* imports that a warp fetches together */
   CHUNK_FRONT       = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
   CHUNK_SHARED = 99 * 1024, /* bytes of shared memory that a block has at least, from compute capability 8.0 on */
-  CHUNK_LEAST  = 4          /* minimum of stages in shared memory, and in the ring */
+  CHUNK_LEAST  = 4          /* stages in shared memory, and in the ring, at least */
 };
 
-/* A record of K dependencies holds K values of `size` bytes, the right-hand side (1/d until that is multiplied in), the
-   export word, and K cells of 16 bits. It is cut into quads of 16 bytes; quad i of all lanes of a step is contiguous.
-   CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps. CHUNK_HEADER: bytes before its records, which name its first
-   export. CHUNK_STAGE: its bytes. */
+/* A record of K dependencies holds K values of `size` bytes, the right-hand side (at first 1/d, later b/d), the export
+   word (chunk.h), and K cells of 16 bits. It is cut into quads of 16 bytes; quads i of all lanes of a step are
+   contiguous. CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps. CHUNK_HEADER: bytes before its records, which
+   hold the number of its first export. CHUNK_STAGE: its bytes. */
 #define CHUNK_QUADS(K, size)    (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
 #define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
 #define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
@@ -46,33 +46,33 @@ typedef struct {
   int chunks;
   int length;          /* dependencies of a record: 2, 3, 5, or with real values 13 */
   int width;           /* records of a step: 8 (for records of 2 or 3 dependencies) or 32 */
-  int cluster;         /* chunks of a cluster, whose neighbors push results into each other's shared memory; 1: none */
+  int cluster;         /* chunks of a cluster: each stores results in the shared memory of the next; 1: no clusters */
   int ring;            /* cells for results: a power of two, at least 4 stages */
   int stages;          /* stages in shared memory */
   int import_lifetime; /* stages after which the cell of an import is reused; -1: each import has its own cell */
-  int steps_l2;        /* steps that a result takes to another chunk, through L2 */
-  int steps_cluster;   /* steps that a result takes to the next chunk of the cluster */
+  int steps_l2;        /* estimated steps from a result to its use in another chunk, through L2 */
+  int steps_cluster;   /* the same in the next chunk of the cluster */
 } TrsvChunkSettings;
 
 typedef struct {
-  TrsvChunkSettings settings; /* as used: all but width and steps may differ from those asked for */
+  TrsvChunkSettings settings; /* as used: only width, steps_l2 and steps_cluster are always as requested */
   int               chunks;
   int               cells; /* for imports, in each block */
   int               stages, imports, exports, batches, records;
-  int               steps; /* of a solve, crossings between chunks included, as the schedule estimates them */
+  int               steps; /* of a solve, as estimated by the schedule, with waits for other chunks */
 } ChunkSummary;
 
 enum {
   CHUNK_CHOICES = 10 /* settings that are ranked for a triangle, at most */
 };
 
-/* Ranks settings for a triangle with such values by the predicted seconds of a solve on such a device, the best
-   first; returns their number. */
+/* Ranks settings for a triangle by the predicted seconds of a solve on a device with these limits, the best first;
+   returns their number. TrsvChunkSettingsSeconds: the prediction. */
 int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits, TrsvPrecision,
                              TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
 
-/* How many times as long a solve is predicted to take within these limits as within an H200's. */
+/* The predicted time of a solve within these limits over that within the limits of an H200, at least 1. */
 double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, TrsvPrecision);
 
 /* Prints settings in words. */
