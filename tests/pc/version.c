@@ -2,7 +2,7 @@ static char help[] = "The check of the PETSc that runs, given other answers than
 
 #include <petsc.h>
 
-/* The answers of a PETSc to src/pc/version.c; sizes of PetscInt and PetscBool are those that it writes. */
+/* The answers of a PETSc to src/plugin/version.c; sizes of PetscInt and PetscBool are those that it writes. */
 static struct {
   int         major, minor, release, index;
   size_t      boolean, scalar;
@@ -54,7 +54,7 @@ static PetscErrorCode FakePackage(const char name[], PetscBool *has)
 #define PetscDataTypeFromString FakeFromString
 #define PetscDataTypeGetSize    FakeSize
 #define PetscHasExternalPackage FakePackage
-#include "../src/pc/version.c"
+#include "../src/plugin/version.c"
 
 static char message[512];
 
