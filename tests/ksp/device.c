@@ -138,6 +138,12 @@ static PetscErrorCode Radius(KSP ksp, Outcome *o)
   return KSPCGSetRadius(ksp, 0.5);
 }
 
+static PetscErrorCode Target(KSP ksp, Outcome *o)
+{
+  (void)o;
+  return KSPCGSetObjectiveTarget(ksp, -0.1);
+}
+
 static const Case cases[] = {
   {"plain", Plain, PETSC_FALSE},
   {"monitor", Monitor, PETSC_FALSE},
@@ -155,6 +161,7 @@ static const Case cases[] = {
   {"no norms before the sixth", FewNorms, PETSC_FALSE},
   {"eigenvalues", Eigenvalues, PETSC_TRUE},
   {"trust region", Radius, PETSC_TRUE},
+  {"objective target", Target, PETSC_TRUE},
 };
 
 /* Changes of the system: A, the matrix of the preconditioner, and b */
@@ -222,6 +229,31 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The view says where the scalars were, or why PETSc's own type solved. */
+static PetscErrorCode CheckView(KSP ksp, const Case *c, Mat A)
+{
+  const char *what = "scalars on the GPU; ";
+  FILE       *file = tmpfile();
+  char        text[8192];
+  PetscViewer viewer;
+  PetscBool   device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+  (void)fclose(file);
+  if (!device) what = "solved by PETSc's own type: ";
+  if (c->prepare != Plain) what = "solved by PETSc's own type: it has a trust region or a target\n";
+  if (!strstr(text, what))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the view lacks \"%s\":\n%s", c->name, what, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Solves twice by one KSP; the second solve counts. */
 static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, Mat A, Mat P, Vec b, Outcome *o)
 {
@@ -252,6 +284,8 @@ static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, 
   PetscCall(KSPGetResidualHistory(ksp, &history, &length));
   o->length = PetscMin(length, MOST + 2);
   PetscCall(PetscArraycpy(o->history, history, o->length));
+  if (strstr(type, "device") && (c->prepare == Plain || c->prepare == Radius || c->prepare == Target))
+    PetscCall(CheckView(ksp, c, A));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
