@@ -131,8 +131,8 @@
   C(settings_planes_sums,   1.5,      "1, the same of chunks of planes whose rows are cut", fit) \
   C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", fit) \
   C(settings_not_near,      1.1,      "1, time over that of few chunks, where crossings take time", fit) \
-  /* Values of a factorization on the device: by hand from the times of the real matrices (docs/performance.md), */ \
-  /* since results have no times of values alone. */ \
+  /* Values of a factorization on the device: by hand from set-ups with new values (docs/results.md), because there */ \
+  /* are no separate times of the factorization. */ \
   C(factor_launch,          20e-6,    "s",         hand) \
   C(factor_pivot,           0.6e-6,   "s a level, where only pivots depend on each other", hand) \
   C(factor_row,             2e-6,     "s a level, else", hand) \
