@@ -1,11 +1,11 @@
 """Prints which tests PETSc's harness ran, which it left out and why, and which failed.
 
-usage: summary.py PETSC_DIR TESTDIR [--part] [--without FILE]
+usage: summary.py PETSC_DIR TESTDIR [--part NAMES] [--without FILE]
 
 The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
 not met, and runs nothing where a program does not compile; so its files in TESTDIR are compared with the TEST blocks
-of the sources. --part: only some of the tests were asked for. --without: FILE has lines of a test's name
-and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as
+of the sources. --part: only these tests were asked for, patterns as of make. --without: FILE has lines of a test's
+name and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as
 they are run: each turn of a loop is one.
 """
 
@@ -17,7 +17,7 @@ import sys
 
 petsc, testdir = sys.argv[1:3]
 top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-part = "--part" in sys.argv
+part = sys.argv[sys.argv.index("--part") + 1].split() if "--part" in sys.argv else []
 without = {}
 if "--without" in sys.argv:
     with open(sys.argv[sys.argv.index("--without") + 1]) as f:
@@ -27,6 +27,12 @@ for config in ("config", "share/petsc/examples/config"):
 import testparse  # PETSc's
 
 NOT_TESTS = testparse.buildkeys
+
+
+def asked(label):
+    """Was a test asked for?"""
+    patterns = (".*".join(map(re.escape, p.split("%", 1))) for p in part or ["%"])
+    return any(re.fullmatch(p, label) for p in patterns)
 
 
 def results():
@@ -78,7 +84,7 @@ def main():
                         continue
                     counts["skipped"] += 1
                     notes.append(f"  skipped {label}: {without[label]}")
-                elif not mine and not part:
+                elif not mine and asked(label):
                     counts["failed"] += 1
                     notes.append(f"  FAILED  {label}: did not run")
                 for k, (outcome, why) in sorted(mine.items()):
