@@ -9,10 +9,10 @@ struct CUevent_st {
   cudaStream_t stream; /* of the last record */
 };
 
-static size_t   events; /* that exist */
+static size_t   existing; /* events */
 static unsigned records, event_waits;
 
-size_t simt::event_count() { return events; }
+size_t simt::event_count() { return existing; }
 
 using simt::fails;
 using simt::fault;
@@ -25,7 +25,7 @@ unsigned SimtEventWaits(void) { return event_waits; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
   *event = fails() ? nullptr : new CUevent_st{nullptr};
-  events += *event != nullptr;
+  existing += *event != nullptr;
   return *event ? cudaSuccess : cudaErrorUnknown;
 }
 
@@ -49,7 +49,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-  events--;
+  existing--;
   delete event;
   return cudaSuccess;
 }
