@@ -161,6 +161,10 @@ static PetscErrorCode CheckAlgorithmByOption(const char name[])
   PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
   PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
   PetscCall(CheckString("at first", SpTRSVGPUFactorizations[factorization], "auto"));
+  PetscCall(MatSpTRSVGPUSetFactorization(F, SPTRSVGPU_FACTORIZATION_DEVICE)); /* if the matrix is there */
+  PetscCall(MatSpTRSVGPUGetFactorization(F, &factorization));
+  PetscCall(CheckString("set", SpTRSVGPUFactorizations[factorization], "device"));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)99));
   PetscCall(MatFactorInfoInitialize(&info));
   info.fill = 1;
   PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_lower", name));

@@ -38,14 +38,20 @@ static PetscErrorCode Check(PC pc, const char what[], const char has[], const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Order(PC pc, Mat A)
+static PetscErrorCode Order(PC pc, Mat A, PetscBool device)
 {
-  Vec b, x;
+  Vec               b, x;
+  SpTRSVGPUOrdering set, chosen;
 
   PetscFunctionBeginUser;
   PetscCall(Check(pc, "at first", "matrix ordering: natural", NULL));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSetUp(pc));
+  PetscCall(PCSpTRSVGPUGetOrdering(pc, &set));
+  PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &chosen));
+  if (set != SPTRSVGPU_ORDERING_MULTICOLOR || chosen != set)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "set %s, chosen %s\n", SpTRSVGPUOrderings[set], SpTRSVGPUOrderings[chosen]));
   PetscCall(Check(pc, "multicolor", "matrix ordering: multicolor", "matrix ordering: natural"));
   PetscCall(ProblemFill(A, PROBLEM_CONVECTION, 0.5));
   PetscCall(PCSetUp(pc));
@@ -58,6 +64,11 @@ static PetscErrorCode Order(PC pc, Mat A)
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(PCSetUp(pc));
   PetscCall(Check(pc, "natural again", "matrix ordering: natural", "multicolor"));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_AUTO));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "auto", device ? "natural order: " : "natural order: the solves run on the host", NULL));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,6 +90,23 @@ static PetscErrorCode Entries(Mat F)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g entries, should be %g\n", i ? "sum" : "most", info.nz_used,
                             entries));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of another type has no rows to take statistics of. */
+static PetscErrorCode Blocks(PC pc, Mat A)
+{
+  Mat B;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, B, B));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "blocks", "no statistics of L and U: these need a matrix of type aij\n", "level sets"));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, A, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +144,7 @@ int main(int argc, char **args)
   PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR,
                           SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
   PetscCall(Check(pc, "version", version, "not used"));
-  PetscCall(Order(pc, A));
+  PetscCall(Order(pc, A, device));
 
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(Entries(F));
@@ -128,6 +156,7 @@ int main(int argc, char **args)
   PetscCall(PCSetUp(pc));
   PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: the matrix is on the host",
                   device ? "not used" : NULL));
+  if (!device) PetscCall(Blocks(pc, A));
   PetscCall(ZeroPivot(pc, A));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));

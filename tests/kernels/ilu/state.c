@@ -121,7 +121,7 @@ static void CheckUnread(void)
 
   Begin("ilu: a factor without values is not read");
   for (int prepared = 0; prepared < 2; prepared++) {
-    TrsvIlu *ilu = Make(&A, TRSV_PLACE_DEVICE);
+    TrsvIlu *ilu = MakeIlu(&A, TRSV_PLACE_DEVICE);
 
     if (prepared) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
     ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
@@ -162,6 +162,32 @@ static void CheckOrderByHost(void)
   End();
 }
 
+/* A call of the device fails while algorithms are timed: plans that were lost are not ready, and can be made again. */
+static void CheckFailuresOfTuning(void)
+{
+  Square      A   = MakeSquare(GRID_2D, 64, 1, TRSV_DOUBLE, 9);
+  TrsvIlu    *ilu = MakeIlu(&A, TRSV_PLACE_DEVICE);
+  TrsvOutcome o;
+  int         errors = 0;
+
+  Begin("ilu: calls of the device fail while it is tuned");
+  for (long k = 1, failed = 1; failed; k += 1 + k / 8) {
+    ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+    SimtFailAt(k, 0);
+    const TrsvError error = TrsvIluTune(ilu, TRSV_DEVICE, 0, NULL, 0, NULL);
+    failed                = SimtFailed();
+    SimtFailAt(0, 0);
+    errors += error != TRSV_SUCCESS;
+    Expect(error || TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "call %ld: tuned, but not ready", k);
+  }
+  Expect(errors > 0, "no errors");
+  TrsvIluDestroy(&ilu);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 void TestState(void)
 {
   CheckReadiness();
@@ -170,4 +196,5 @@ void TestState(void)
   CheckPredictedTimes();
   CheckUnread();
   CheckOrderByHost();
+  CheckFailuresOfTuning();
 }
