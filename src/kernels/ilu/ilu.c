@@ -79,7 +79,7 @@ static TrsvError FactorWide(TrsvIlu *ilu, const TrsvCSR *A)
 }
 
 /* The number of first set-ups on devices. The peak of a set-up is known only if no other has started since. */
-static unsigned setups;
+static _Atomic unsigned setups;
 
 TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *A, TrsvIlu **result)
 {
