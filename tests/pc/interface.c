@@ -164,7 +164,7 @@ static PetscErrorCode CheckAlgorithmByOption(const char name[])
   PetscCall(MatSpTRSVGPUSetFactorization(F, SPTRSVGPU_FACTORIZATION_DEVICE)); /* if the matrix is there */
   PetscCall(MatSpTRSVGPUGetFactorization(F, &factorization));
   PetscCall(CheckString("set", SpTRSVGPUFactorizations[factorization], "device"));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)99));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)99));
   PetscCall(MatFactorInfoInitialize(&info));
   info.fill = 1;
   PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_lower", name));
