@@ -112,7 +112,7 @@ static void Predicted(void)
   End();
 }
 
-/* A factor cannot be read before it has values; nor where the plan that held them has lost them. */
+/* A factor cannot be read before it has values, nor where a call of the device fails. */
 static void Unread(void)
 {
   Square        A = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
@@ -120,15 +120,23 @@ static void Unread(void)
   TrsvOutcome   o;
 
   Begin("ilu: a factor without values is not read");
-  for (int prepared = 0; prepared < 2; prepared++) {
+  for (int i = 0; i < 3; i++) {
     TrsvIlu *ilu = Make(&A, TRSV_PLACE_DEVICE);
 
-    if (prepared) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
-    Expect(!t.memory, "memory is left");
+    if (i) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    if (i < 2) {
+      ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
+      Expect(!t.memory, "memory is left");
+    }
     ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
-    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluDownload");
-    TrsvTrianglesDestroy(&t);
+    for (long k = 1, failed = 1; failed; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvIluDownload(ilu, &t, NULL);
+      failed                = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(!error == !failed && !error == !!t.memory, "call %ld: error %d, memory %p", k, (int)error, t.memory);
+      TrsvTrianglesDestroy(&t);
+    }
     TrsvIluDestroy(&ilu);
   }
   FreeSquare(&A);
