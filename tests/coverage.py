@@ -10,6 +10,7 @@ where fewer than 95 % of the lines run, or one that does not has no reason.
 
 import collections
 import concurrent.futures
+import datetime
 import fnmatch
 import gzip
 import json
@@ -73,7 +74,8 @@ def main():
             without += not why
             print(f"{path}:{line}: {what}  -- {why[0] if why else 'NO REASON'}")
     share = 100 * ran / max(len(total), 1)
-    print(f"\n{share:.1f} % of {len(total)} lines run; of {len(total) - ran} others {without} have no reason")
+    print(f"\n{share:.1f} % of {len(total)} lines run; of {len(total) - ran} others {without} have no reason;"
+          f" {datetime.date.today()}")
     failed = (share < TARGET) + (without > 0)
     print(f"{2 - failed} passed, {failed} failed, 0 skipped")
     return failed > 0

@@ -171,6 +171,11 @@ int main(int argc, char **args)
       nsize: {{1 2}}
       output_file: output/empty.out
 
+   test:
+      suffix: device
+      output_file: output/empty.out
+      args: -mat_sptrsvgpu_factorization device
+
    # a viewer that does not show text: a factor says so, and the program goes on
    test:
       suffix: others

@@ -6,16 +6,22 @@
 
 enum { ROWS = 300 };
 
-static TrsvIlu *MakeIlu(const Square *A, TrsvPlace place)
+static TrsvIlu *MakeIluWith(const Square *A, TrsvPlace place, const TrsvAlgorithm *a)
 {
-  const TrsvIluRequest request = {
-    .kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = place, .timeout = TRSV_TIMEOUT};
+  const TrsvIluRequest request = {.kind      = TRSV_ILU,
+                                  .precision = TRSV_DOUBLE,
+                                  .memory    = TRSV_DEVICE,
+                                  .place     = place,
+                                  .algorithm = {a, a},
+                                  .timeout   = TRSV_TIMEOUT};
   const TrsvCSR csr = {A->rows, A->offsets, A->columns, NULL};
   TrsvIlu      *ilu = NULL;
 
   ExpectError(TrsvIluCreate(&request, A->rows, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate");
   return ilu;
 }
+
+static TrsvIlu *MakeIlu(const Square *A, TrsvPlace place) { return MakeIluWith(A, place, NULL); }
 
 /* After success a solve has values. */
 static void CheckReadiness(void)
@@ -112,23 +118,31 @@ static void CheckPredictedTimes(void)
   End();
 }
 
-/* A factor cannot be read before it has values; nor where the plan that held them has lost them. */
+/* A factor cannot be read before it has values, nor where a call of the device fails. The plan of chunk finds pivots. */
 static void CheckUnread(void)
 {
-  Square        A = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
+  Square        A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
   TrsvTriangles t;
   TrsvOutcome   o;
 
   Begin("ilu: a factor without values is not read");
-  for (int prepared = 0; prepared < 2; prepared++) {
-    TrsvIlu *ilu = MakeIlu(&A, TRSV_PLACE_DEVICE);
+  for (int i = 0; i < 3; i++) {
+    TrsvIlu *ilu = MakeIluWith(&A, TRSV_PLACE_DEVICE, i == 2 ? FindTested("chunk") : NULL);
 
-    if (prepared) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
-    Expect(!t.memory, "memory is left");
+    if (i) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    if (i < 2) {
+      ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, "TrsvIluDownload before values");
+      Expect(!t.memory, "memory is left");
+    }
     ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
-    ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluDownload");
-    TrsvTrianglesDestroy(&t);
+    for (long k = 1, failed = 1; failed; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvIluDownload(ilu, &t, NULL);
+      failed                = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(!error == !failed && !error == !!t.memory, "call %ld: error %d, memory %p", k, (int)error, t.memory);
+      TrsvTrianglesDestroy(&t);
+    }
     TrsvIluDestroy(&ilu);
   }
   FreeSquare(&A);
