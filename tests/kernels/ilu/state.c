@@ -118,7 +118,8 @@ static void CheckPredictedTimes(void)
   End();
 }
 
-/* A factor cannot be read before it has values, nor where a call of the device fails. The plan of chunk finds pivots. */
+/* A factor cannot be read before it has values, nor where a call of the device fails. The plan of
+   chunk finds pivots. */
 static void CheckUnread(void)
 {
   Square        A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
