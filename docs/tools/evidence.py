@@ -90,6 +90,15 @@ def counted(name, what, last, place=""):
         yield what, found[-1], place + (date[0] if date else ""), name
 
 
+def other_types():
+    """The first run of each type of values and indices, and what failed there and ran again."""
+    for part in re.split(r"^=== ", text("gpu_types.txt"), flags=re.M)[1:]:
+        found = re.findall(r"^(\d+ passed, \d+ failed), \d+ skipped$", part, re.M)
+        yield (f"PETSc's harness on a GPU, {part.splitlines()[0]}", "; again, after a change: ".join(found),
+               re.search(r"H\d00", part).group() + ", " + re.search(r"\d{4}-\d\d-\d\d", part).group(),
+               "gpu_types.txt")
+
+
 def planted():
     found = re.search(r"^(\d+) killed, (\d+) survived, (\d+) equivalent, \d+ not built, (\d+) in all",
                       text("mutants.txt"), re.M)
@@ -115,6 +124,7 @@ def rows():
     yield from shared_gpu()
     yield from backward_errors()
     yield from counted("gpu_petsc_3.26.txt", "PETSc's harness on a GPU", r"^(\d+ passed, \d+ failed), \d+ skipped$")
+    yield from other_types()
     yield from on_hosts()
     for fuzzer in ("reader", "door", "options"):
         yield from counted("fuzz.txt", f"fuzzing: {fuzzer}", rf"^\w+ +{fuzzer}: (.*)$")

@@ -11,8 +11,8 @@
 PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
   SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
-/* Ranks do not all pass through an event that is not collective: which ones do depends on their rows. With -log_sync
-   the ranks would wait for each other in different places. */
+/* Only some ranks reach an event that is not collective; which ones depends on their rows. With -log_sync they would
+   wait for the others without end. */
 static const struct {
   const char    *name;
   PetscLogEvent *event;

@@ -75,8 +75,8 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
    order. Colors alternately rise and fall along the natural order, so that few rows come before all of their neighbors.
 
    -pc_factor_mat_ordering_type multicolor is for factorizations without fill: ILU(0) and IC(0) of any solver type.
-   Their solves are short on a GPU. Symmetric and diffusion-like problems need a few more iterations than in the natural
-   order, or fewer. Problems whose natural order follows a flow or an elimination order can need several times as many.
+   Their solves are short on a GPU. The number of iterations of symmetric and diffusion-like problems changes
+   little. Problems whose natural order follows a flow or an elimination order can need several times as many.
 
    A regular grid in lexicographic order gets 6 or 7 colors (5 points) or 10 (7 points), and more if the entries along
    one side are far larger than the others. Other matrices get 32 colors, or as many as their densest rows need.

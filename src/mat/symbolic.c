@@ -105,7 +105,7 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The decisions of the PC about the order are the same on all ranks. */
+/* Tells all ranks whether any of them uses the multicolor order. */
 static PetscErrorCode ShareOrder(Mat F)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;

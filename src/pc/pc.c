@@ -302,6 +302,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_select <model,granularity,tune>              - how auto chooses an algorithm
 .  -mat_sptrsvgpu_tune_seconds <seconds>                       - time limit of tune, by default 1
 .  -mat_sptrsvgpu_factorization <auto,device,host>             - where a matrix on a GPU is factored
+.  -mat_sptrsvgpu_timeout <seconds>                            - time limit of a wait on a GPU, by default 30; 0: none
 .  -mat_sptrsvgpu_view                                         - prints statistics, choices and memory
 -  -pc_factor_...                                              - all options of `PCILU` and `PCICC`, except in_place
 

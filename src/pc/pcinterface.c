@@ -142,10 +142,10 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    auto. If it contradicts natural or multicolor set here, the set-up fails.
 
    auto keeps the natural order if the solves run on the host, where level sets cost nothing. On a GPU it compares the
-   predicted times of the rest of the set-up and 100 iterations. It expects more iterations in multicolor, the more fill
-   ILU(0) leaves out there, which it estimates from the values. It also keeps the natural order if ILU(0) in that order
-   is a complete factorization, if memory does not suffice for a factor in each order, and if the values are far from
-   symmetric. In multicolor such problems often need several times as many iterations.
+   predicted times of the rest of the set-up and 100 iterations. It estimates from the values how much fill ILU(0)
+   discards in multicolor; the more fill, the more iterations it expects. It also keeps the natural order if ILU(0) in
+   that order is a complete factorization, if memory does not suffice for a factor in each order, and if the values
+   are far from symmetric. In multicolor such problems often need several times as many iterations.
 
    A set-up with new values in the same pattern changes from multicolor to the natural order if the values have become
    far from symmetric (ILU only). auto keeps that order until the pattern changes.

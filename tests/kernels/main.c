@@ -16,7 +16,7 @@ static const struct {
   {"device",    TestOnDevice   },
   {"pool",      TestPool       },
   {"pinned",    TestPinned     },
-  {"heights",    TestHeights     },
+  {"heights",   TestHeights    },
   {"solve",     TestSolve      },
   {"complex",   TestComplex    },
   {"schedules", TestSchedules  },

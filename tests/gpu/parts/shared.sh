@@ -56,7 +56,7 @@ for n in 2 4; do run_side_by_side "$n processes" $n; done
 if command -v nvidia-cuda-mps-control >/dev/null; then run_with_mps
 else say "skipped: MPS: there is no nvidia-cuda-mps-control"; fi
 
-# another process's kernels hold all multiprocessors, for 4 s each; the default limit of a wait is 10 s
+# another process's kernels hold all multiprocessors, for 4 s each; the default limit of a wait is 30 s
 timeout -k 5 60 "$CROWD" spin -seconds 4 >>"$log" 2>&1 &
 spinning=$!
 run_side_by_side "beside a process whose kernels run for 4 s" 1
