@@ -288,19 +288,24 @@ static void CheckFallback(void)
   }
 }
 
-/* What is no triangle, and columns that overlap */
-static void Arguments(void)
+/* Wrong sizes, and columns that overlap */
+static void CheckArguments(void)
 {
-  static const TrsvDenseSettings wrong[] = {
-    {TRSV_DENSE_BLOCKS, -1, 0}, {(TrsvDenseForm)-1, 0, 0}, {(TrsvDenseForm)(TRSV_DENSE_PAIRS + 1), 0, 0}};
+  static const struct {
+    int               rows;
+    TrsvDenseSettings settings;
+    TrsvError         expected;
+  } wrong[] = {{2, {TRSV_DENSE_BLOCKS, -1, 0}, TRSV_ERR_ARGUMENT},
+               {-1, {TRSV_DENSE_BLOCKS, 0, 0}, TRSV_ERR_ARGUMENT},
+               {INT32_MAX, {TRSV_DENSE_BLOCKS, 0, 0}, TRSV_ERR_UNSUPPORTED}};
   double     values[4] = {1, 1, 1, 1};
   TrsvDense *dense;
 
-  for (int i = 0; i < 5; i++) {
-    const TrsvError error = TrsvDenseCreate(i == 3 ? -1 : i == 4 ? INT32_MAX : 2, TRSV_LOWER, TRSV_DIAGONAL_STORED,
-                                            TRSV_DOUBLE, i < 3 ? &wrong[i] : NULL, &dense);
+  for (int i = 0; i < 3; i++) {
+    const TrsvError error =
+      TrsvDenseCreate(wrong[i].rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, &wrong[i].settings, &dense);
 
-    ExpectError(error, i == 4 ? TRSV_ERR_UNSUPPORTED : TRSV_ERR_ARGUMENT, "TrsvDenseCreate");
+    ExpectError(error, wrong[i].expected, "TrsvDenseCreate");
     Expect(!dense, "case %d: an error, and a triangle", i);
   }
   if (ExpectError(TrsvDenseCreate(2, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, NULL, &dense), TRSV_SUCCESS,
@@ -352,7 +357,7 @@ void TestDense(void)
   CheckFallback();
   End();
   Begin("dense: what is no triangle");
-  Arguments();
+  CheckArguments();
   End();
   Begin("dense: calls of the device fail");
   CheckFailures();

@@ -242,10 +242,9 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
   TrsvError  error;
 
   *dense = NULL;
-  if (rows < 0 ||
-      (settings && (settings->block < 0 || settings->form < TRSV_DENSE_BLOCKS || settings->form > TRSV_DENSE_PAIRS)))
-    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: no triangle has %d rows, form %d, blocks of %d rows", rows,
-                    settings ? (int)settings->form : 0, settings ? settings->block : 0);
+  if (rows < 0 || (settings && settings->block < 0))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: no triangle has %d rows, blocks of %d rows", rows,
+                    settings ? settings->block : 0);
   if (rows > ROWS_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: a triangle of %d rows; the limit is %d", rows, ROWS_MAX);
   TrsvCall(TrsvAlloc(sizeof(*d), &d));
