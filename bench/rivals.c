@@ -3,7 +3,7 @@
    matrix in its natural order; the types apply it differently:
 
      sliced_ell          cuSPARSE's SpSV in sliced ELL, 32 rows a slice, as NVIDIA's HPCG solves
-     sweeps_2, sweeps_5  so many iterations x = D^-1 (b - N x) from x = D^-1 b, in place of a solve with D + N
+     sweeps_2, sweeps_5  so many iterations x = D^-1 (b - N x) from x = D^-1 b, instead of a solve with D + N
 */
 #include "systems.h"
 #if PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX)
