@@ -84,8 +84,7 @@ Triangle MakeTriangle(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal
   for (int i = 0; i < rows; i++) {
     if (i) MarkRow(shape, rows, i, &r, mark);
     if (n + i > room) columns = realloc(columns, sizeof(int) * (size_t)(room = 2 * (n + i)));
-    for (int j = 0; j < i; j++)
-      if (mark[j]) columns[n++] = j;
+    for (char *m = mark; (m = memchr(m, 1, (size_t)(mark + i - m))); m++) columns[n++] = (int)(m - mark);
     memset(mark, 0, (size_t)i);
     offsets[i + 1] = n;
   }

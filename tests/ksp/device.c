@@ -247,7 +247,7 @@ static PetscErrorCode CheckView(KSP ksp, const Case *c, Mat A)
   rewind(file);
   text[fread(text, 1, sizeof(text) - 1, file)] = 0;
   (void)fclose(file);
-  if (!device) what = "solved by PETSc's own type: ";
+  if (!device || !PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) what = "solved by PETSc's own type: ";
   if (c->prepare != Plain) what = "solved by PETSc's own type: it has a trust region or a target\n";
   if (!strstr(text, what))
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the view lacks \"%s\":\n%s", c->name, what, text));
