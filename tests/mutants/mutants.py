@@ -33,7 +33,8 @@ import time
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 HERE = os.path.join(ROOT, "tests", "mutants")
 COPIED = ["makefile", "src", "include", "tests", "bench", "examples", "conf"]
-LIMIT = 1200  # seconds of processor time of a suite, as in tests/kernels/run: more is no result, as on a slow machine
+LIMIT = 1200  # seconds of processor time of a suite, as in tests/kernels/run: a longer one gives no result
+RANKS_LIMIT = 200  # the same of ranks that may wait for each other for ever: a longer run is an error that is seen
 STOPPED = (-signal.SIGXCPU, 124, 137)  # status of a command that a limit ended
 PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 PROGRAM = "build/tests-kernels/fast/kernels"
@@ -193,8 +194,11 @@ class Tree:
             if not counts or counts[-1] == ("0", "0"):
                 raise NoResult(f"{target} {test}: {' '.join(out.split())[-120:]}")
             if status:
-                line = next((x for x in out.splitlines() if "FAIL" in x or "not ok" in x), "?")
-                return f"{target} {test}: {line.strip()[:120]}"
+                failed = [x.strip()[:120] for x in out.splitlines() if "FAIL" in x or "not ok" in x] or ["?"]
+                line = next((x for x in failed if "Exceeded timeout limit" not in x), None)
+                if not line:
+                    raise NoResult(f"{target} {test}: {failed[0]}")
+                return f"{target} {test}: {line}"
         return None
 
     def failures(self, kinds):
@@ -213,7 +217,7 @@ class Tree:
             factor, _, ranks = kind.partition("-")
             start, rows = (f"{os.environ.get('MPIEXEC', 'mpiexec')} -n 2 ", 12996) if ranks else ("", 6400)
             status, out = self.run(f"{start}build/pretend/tests/tests/pc/ordering -n {rows} -few 20 "
-                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}",
+                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}", RANKS_LIMIT,
                                    PETSC_OPTIONS=PRETEND)
             if status or out.strip():
                 ended = re.search(r"EXIT STRING: (.*)", out)  # of MPICH, behind a frame

@@ -51,8 +51,9 @@ static void CheckBadShifts(void)
   End();
 }
 
-/* The outcome for small pivots in the first row of (pivot 1; 1 5), whose other entries have the sum 1 */
-static void CheckSmallPivots(void)
+/* The outcome for small pivots in the first row of (pivot 1; 1 5), whose other entry is 1; lanes 0: pivots come first,
+   else rows are factored */
+static void CheckSmallPivots(int lanes)
 {
   static const struct {
     const char *what;
@@ -71,11 +72,11 @@ static void CheckSmallPivots(void)
     TrsvFactor *f;
     TrsvOutcome o, told = cases[c].told;
 
-    Begin("factor: small pivots: %s", cases[c].what);
+    Begin("factor, %d lanes: small pivots: %s", lanes, cases[c].what);
     memcpy(A.offsets, (int[]){0, 2, 4}, 3 * sizeof(int));
     memcpy(A.columns, (int[]){0, 1, 0, 1}, 4 * sizeof(int));
     memcpy(A.values, (double[]){cases[c].pivot, 1, 1, 5}, 4 * sizeof(double));
-    f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    f = MakeFactor(&A, NULL, TRSV_ILU, lanes);
     if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &cases[c].by, &o, NULL), TRSV_SUCCESS,
                          "TrsvFactorSetValues"))
       Expect(o.row == told.row && o.attempts == told.attempts && fabs(o.shift - told.shift) < 1e-15 &&
@@ -212,6 +213,6 @@ void TestFactorRefused(void)
   CheckBadMatrices();
   CheckBadOrders();
   CheckBadShifts();
-  CheckSmallPivots();
+  for (int lanes = 0; lanes < 8; lanes += 4) CheckSmallPivots(lanes);
   CheckRandomFaults();
 }
