@@ -219,6 +219,8 @@ class Tree:
             status, out = self.run(f"{start}build/pretend/tests/tests/pc/ordering -n {rows} -few 20 "
                                    f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}", RANKS_LIMIT,
                                    PETSC_OPTIONS=PRETEND)
+            if status in STOPPED:
+                return f"orders {kind}: it did not end in {RANKS_LIMIT} s of processor time, or 3 times as long in all"
             if status or out.strip():
                 ended = re.search(r"EXIT STRING: (.*)", out)  # of MPICH, behind a frame
                 line = ended.group(1) if ended else (out.strip().splitlines() or [status])[0]
