@@ -100,7 +100,7 @@ def other_types():
 
 
 def planted():
-    found = re.search(r"^(\d+) killed, (\d+) survived, (\d+) equivalent, \d+ not built, (\d+) in all",
+    found = re.search(r"^(\d+) killed, (\d+) survived, (\d+) equivalent, \d+ no result, (\d+) in all",
                       text("mutants.txt"), re.M)
     if found:
         seen, survived, equivalent, count = map(int, found.groups())

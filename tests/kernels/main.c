@@ -38,6 +38,7 @@ static const struct {
   {"waits",     TestWaits      },
   {"factor",    TestFactor, 4  },
   {"factor-complex", TestFactorComplex},
+  {"factor-refused", TestFactorRefused},
   {"orders",    TestFactorOrder},
   {"ilu",       TestIlu        },
   {"memory",    TestMemory     },

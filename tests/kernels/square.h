@@ -50,7 +50,7 @@ void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKin
                     const char *where); /* with that plan alone */
 
 /* Parts of TestFactor() */
-void TestFactorLong(void), TestFactorPair(void), TestFactorPlan(void), TestFactorRefused(void);
+void TestFactorLong(void), TestFactorPair(void), TestFactorPlan(void);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -32,18 +33,20 @@ import time
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 HERE = os.path.join(ROOT, "tests", "mutants")
 COPIED = ["makefile", "src", "include", "tests", "bench", "examples", "conf"]
-LIMIT = 200  # seconds of processor time of a suite: more is a wait that does not end
+LIMIT = 1200  # seconds of processor time of a suite, as in tests/kernels/run: a longer one gives no result
+RANKS_LIMIT = 200  # the same of ranks that may wait for each other for ever: a longer run is an error that is seen
+STOPPED = (-signal.SIGXCPU, 124, 137)  # status of a command that a limit ended
 PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 PROGRAM = "build/tests-kernels/fast/kernels"
 PETSC = ("pc", "pretend", "failures", "orders")  # kinds of tests that need it
-VERDICTS = ("killed", "survived", "equivalent", "not built")
+VERDICTS = ("killed", "survived", "equivalent", "no result")
 
 # changes: [(old, new)]; seen_by: [(kind or algorithm, [suite or test])]
 Mutant = collections.namedtuple("Mutant", "path what changes seen_by")
 
 
-class NotBuilt(Exception):
-    """A build fails, or there is no test of a name."""
+class NoResult(Exception):
+    """A build fails, a suite does not end, or there is no test of a name."""
 
 
 def name_of(mutant):
@@ -172,6 +175,8 @@ class Tree:
         for reduced in ({"TRSV_TEST_REDUCED": "1"}, {})[:1 + both]:
             for suite in suites:
                 status, out = self.run(f"{PROGRAM} {suite}", **chosen, **reduced)
+                if status in STOPPED:
+                    raise NoResult(f"{suite} did not end in {LIMIT} s")
                 if status:
                     line = next((x for x in out.splitlines() if x.startswith("not ok")), f"not ok status {status}")
                     return f"{suite}: {line[7:150]}"
@@ -187,10 +192,13 @@ class Tree:
                                    TEST_WALL="200")
             counts = re.findall(r"^(\d+) passed, (\d+) failed, ", out, re.M)
             if not counts or counts[-1] == ("0", "0"):
-                raise NotBuilt(f"{target} {test}: {' '.join(out.split())[-120:]}")
+                raise NoResult(f"{target} {test}: {' '.join(out.split())[-120:]}")
             if status:
-                line = next((x for x in out.splitlines() if "FAIL" in x or "not ok" in x), "?")
-                return f"{target} {test}: {line.strip()[:120]}"
+                failed = [x.strip()[:120] for x in out.splitlines() if "FAIL" in x or "not ok" in x] or ["?"]
+                line = next((x for x in failed if "Exceeded timeout limit" not in x), None)
+                if not line:
+                    raise NoResult(f"{target} {test}: {failed[0]}")
+                return f"{target} {test}: {line}"
         return None
 
     def failures(self, kinds):
@@ -209,8 +217,10 @@ class Tree:
             factor, _, ranks = kind.partition("-")
             start, rows = (f"{os.environ.get('MPIEXEC', 'mpiexec')} -n 2 ", 12996) if ranks else ("", 6400)
             status, out = self.run(f"{start}build/pretend/tests/tests/pc/ordering -n {rows} -few 20 "
-                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}",
+                                   f"-mat_sptrsvgpu_algorithm thread -pc_sptrsvgpu_factor {factor}", RANKS_LIMIT,
                                    PETSC_OPTIONS=PRETEND)
+            if status in STOPPED:
+                return f"orders {kind}: it did not end in {RANKS_LIMIT} s of processor time, or 3 times as long in all"
             if status or out.strip():
                 ended = re.search(r"EXIT STRING: (.*)", out)  # of MPICH, behind a frame
                 line = ended.group(1) if ended else (out.strip().splitlines() or [status])[0]
@@ -232,12 +242,12 @@ class Tree:
         try:
             why = None if needs_petsc(mutant) else self.build_kernels()
             if why:
-                return "not built", why[-150:]
+                return "no result", why[-150:]
             for group in mutant.seen_by:
                 try:
                     seen = self.tested(group)
-                except NotBuilt as e:
-                    return "not built", str(e)
+                except NoResult as e:
+                    return "no result", str(e)
                 if seen:
                     return "killed", seen
             proof = proofs.get(name_of(mutant))
@@ -260,7 +270,7 @@ def read_results(path):
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as f:
-        found = (re.match(r"(?:killed|survived|equivalent|not built) +\w{8}  ([^;]*)", line) for line in f)
+        found = (re.match(r"(?:killed|survived|equivalent|no result) +\w{8}  ([^;]*)", line) for line in f)
         return {m.group(1).strip(): m.string.rstrip("\n") for m in found if m}
 
 
@@ -333,17 +343,23 @@ def main():
                 count = write_results(given.results, lines, mutants)
             return verdict, count
 
+        def fails(tree, group):
+            try:
+                return tree.tested(group, False)
+            except NoResult as e:
+                return str(e)
+
         groups = {(kind, name) for m in chosen for kind, names in m.seen_by for name in names}
         judged = [pool.submit(judge, m) for m in chosen]
-        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]), False)) for group in groups]
+        passing = [pool.submit(with_tree, lambda tree, g=group: fails(tree, (g[0], [g[1]]))) for group in groups]
         unsound = [f"without a mutant, {seen.result()}" for seen in passing if seen.result()]
         verdicts = collections.Counter(one.result()[0] for one in judged)
     for sentence in unsound:
         print(f"not ok {sentence}")
     print(f"{time.time() - start:.0f} s")
     print(f"{verdicts['killed'] + verdicts['equivalent']} passed, "
-          f"{verdicts['survived'] + verdicts['not built'] + len(unsound)} failed, 0 skipped")
-    return verdicts["survived"] + verdicts["not built"] + len(unsound) > 0
+          f"{verdicts['survived'] + verdicts['no result'] + len(unsound)} failed, 0 skipped")
+    return verdicts["survived"] + verdicts["no result"] + len(unsound) > 0
 
 
 if __name__ == "__main__":

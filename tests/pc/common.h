@@ -198,6 +198,17 @@ PETSC_UNUSED static PetscErrorCode CheckVec(const char what[], Vec x, Vec refere
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The message of the last error, and the handler that keeps it */
+PETSC_UNUSED static char           message[1024];
+PETSC_UNUSED static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file,
+                                               PetscErrorCode code, PetscErrorType type, const char *text,
+                                               void *context)
+{
+  (void)comm, (void)line, (void)function, (void)file, (void)context;
+  if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
+  return code;
+}
+
 /* Prints unless the call fails with this error */
 #define CheckError(code, ...) \
   do { \

@@ -5,7 +5,6 @@ static char help[] =
 #include <sptrsvgpu.h>
 
 static PetscErrorCode (*getinfo)(Mat, MatInfoType, MatInfo *);
-static char message[1024];
 
 /* A matrix that reports more nonzeros than it stores */
 static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
@@ -14,14 +13,6 @@ static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
   PetscCall((*getinfo)(A, type, info));
   info->nz_used = 3e9;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
-                           PetscErrorType type, const char *text, void *context)
-{
-  (void)comm, (void)line, (void)function, (void)file, (void)context;
-  if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
-  return code;
 }
 
 static PetscErrorCode Check(const char what[], PetscErrorCode ierr, const char has[])

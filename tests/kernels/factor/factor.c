@@ -184,7 +184,6 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 
 void TestFactor(void)
 {
-  TestFactorRefused();
   for (int kind = 0; kind < 2; kind++) {
     for (int lanes = 0; lanes <= 32; lanes = lanes ? (Reduced() ? 8 : 2) * lanes : 4)
       CheckShapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);

@@ -1,6 +1,6 @@
 /*
-   Input that the factorization must refuse: shifts that are no numbers, matrices that cannot be factored, random
-   faults.
+   What the factorization refuses, and what it tells of it: shifts that are no numbers, small pivots, matrices that
+   cannot be factored, orders that are no permutations, random faults.
 */
 #include <limits.h>
 #include "square.h"
@@ -47,6 +47,63 @@ static void CheckBadShifts(void)
            "row %d, %d attempts, a shift of %g", o.row, o.attempts, o.shift);
   }
   TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
+/* The outcome for small pivots in the first row of (pivot 1; 1 5), whose other entry is 1; lanes 0: pivots come first,
+   else rows are factored */
+static void CheckSmallPivots(int lanes)
+{
+  static const struct {
+    const char *what;
+    double      pivot;
+    TrsvPivots  by;
+    TrsvOutcome told;
+  } cases[] = {
+    {"a negative one", -1e-3, {TRSV_SHIFT_NONE, 0, 1e-2}, {.row = 0, .attempts = 1, .pivot = 1e-3}},
+    {"as large as the limit", 1e-2, {TRSV_SHIFT_NONE, 0, 1e-2}, {.row = 0, .attempts = 1, .pivot = 1e-2}},
+    {"the limit times the sum with the pivot", 0.5, {TRSV_SHIFT_NONZERO, 1e-3, 0.4}, {.row = -1, .attempts = 1}},
+    {"shifts that double", 0, {TRSV_SHIFT_NONZERO, 1e-3, 1e-2}, {.row = -1, .attempts = 6, .shift = 16e-3}},
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    Square      A = NewSquare(2, 4, TRSV_DOUBLE);
+    TrsvFactor *f;
+    TrsvOutcome o, told = cases[c].told;
+
+    Begin("factor, %d lanes: small pivots: %s", lanes, cases[c].what);
+    memcpy(A.offsets, (int[]){0, 2, 4}, 3 * sizeof(int));
+    memcpy(A.columns, (int[]){0, 1, 0, 1}, 4 * sizeof(int));
+    memcpy(A.values, (double[]){cases[c].pivot, 1, 1, 5}, 4 * sizeof(double));
+    f = MakeFactor(&A, NULL, TRSV_ILU, lanes);
+    if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &cases[c].by, &o, NULL), TRSV_SUCCESS,
+                         "TrsvFactorSetValues"))
+      Expect(o.row == told.row && o.attempts == told.attempts && fabs(o.shift - told.shift) < 1e-15 &&
+               o.pivot == told.pivot,
+             "row %d, %d attempts, shift %g, pivot %g; not %d, %d, %g, %g", o.row, o.attempts, o.shift, o.pivot,
+             told.row, told.attempts, told.shift, told.pivot);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    End();
+  }
+}
+
+/* Orders that name a row twice, or a row that there is not */
+static void CheckBadOrders(void)
+{
+  static const int orders[][4] = {{2, 0, 2, 1}, {2, 0, 4, 1}, {2, 0, -1, 1}};
+  Square           A           = MakeSquare(DENSE, 4, 1, TRSV_DOUBLE, 3);
+
+  Begin("factor refuses orders that are no permutations");
+  for (int n = 0; n < 3; n++) {
+    TrsvFactor *f;
+    int         row;
+
+    ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, orders[n], TRSV_HOST, TRSV_ILU, TRSV_DOUBLE, &f, &row),
+                TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
+    TrsvFactorDestroy(&f);
+  }
   FreeSquare(&A);
   End();
 }
@@ -153,7 +210,9 @@ static void CheckRandomFaults(void)
 
 void TestFactorRefused(void)
 {
-  if (Mine()) CheckBadMatrices();
-  if (Mine()) CheckBadShifts();
-  if (Mine()) CheckRandomFaults();
+  CheckBadMatrices();
+  CheckBadOrders();
+  CheckBadShifts();
+  for (int lanes = 0; lanes < 8; lanes += 4) CheckSmallPivots(lanes);
+  CheckRandomFaults();
 }

@@ -77,6 +77,53 @@ static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
   TrsvAnalysisDestroy(&analysis);
 }
 
+/* The least loaded of the workers, the first of several */
+static int FindLeast(const long *load, int workers)
+{
+  int least = 0;
+
+  for (int k = 1; k < workers; k++)
+    if (load[k] < load[least]) least = k;
+  return least;
+}
+
+/* Expects of lists by ws_balance: each task, in their order without lists, is in that of the worker that has the fewest
+   entries so far. */
+static void CheckBalance(const TrsvMatrix *A, const AgScheme *s, const char *words)
+{
+  AgScheme      alike = *s;
+  TrsvAnalysis *analysis;
+  AgPlan        h, in;
+
+  alike.ws = AG_HARDWARE;
+  ExpectError(TrsvAnalyze(A, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
+  ExpectError(TrsvAgPlan(A, analysis, NULL, s, 2, &h), TRSV_SUCCESS, "TrsvAgPlan");
+  ExpectError(TrsvAgPlan(A, analysis, NULL, &alike, 2, &in), TRSV_SUCCESS, "TrsvAgPlan in order");
+  for (int l = 0; l < h.launches; l++) {
+    const int  workers = h.launch[l].workers, first = h.launch[l].task, end = first + h.launch[l].tasks;
+    long *const load   = calloc((size_t)workers, sizeof(long));
+    int *const  taken  = calloc((size_t)workers, sizeof(int));
+
+    for (int t = first; t < end; t++) {
+      const int  to  = FindLeast(load, workers), at = h.begin[h.launch[l].begin + to] + taken[to]++;
+      const int *own = in.task + t * s->ng;
+
+      Expect(at < h.begin[h.launch[l].begin + to + 1] && !memcmp(h.task + at * s->ng, own, sizeof(int) * (size_t)s->ng),
+             "%s: launch %d: task %d is not in the list of worker %d", words, l, t, to);
+      for (int k = 0; k < s->ng; k++) {
+        const int n = own[k] < 0 ? -1 : own[k] & ~AG_COLLECT, p = n < 0 ? 0 : h.node[n], q = n < 0 ? 0 : h.node[n + 1];
+
+        load[to] += h.offsets[q] - h.offsets[p] + q - p;
+      }
+    }
+    free(load);
+    free(taken);
+  }
+  TrsvAgPlanFree(&h);
+  TrsvAgPlanFree(&in);
+  TrsvAnalysisDestroy(&analysis);
+}
+
 static void CheckSchemes(Shape shape, int rows, const char *scheme, int variant, unsigned schedule)
 {
   const TrsvPrecision precision = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
@@ -90,7 +137,10 @@ static void CheckSchemes(Shape shape, int rows, const char *scheme, int variant,
 
   (void)snprintf(settings, sizeof(settings), "scheme=%s", scheme);
   (void)snprintf(where, sizeof(where), "%s %d, variant %d", ShapeName[shape], rows, variant);
-  if (Expect(TrsvAgParse(scheme, &s), "%s is no scheme", scheme)) CheckPlan(&T.view, &s, where);
+  if (Expect(TrsvAgParse(scheme, &s), "%s is no scheme", scheme)) {
+    CheckPlan(&T.view, &s, where);
+    if (s.ws == AG_BALANCE) CheckBalance(&T.view, &s, where);
+  }
   plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("ag"), settings);
   if (plan) {
     TrsvPlanDescribe(plan, described, sizeof(described));

@@ -56,7 +56,7 @@ static void CheckForms(const TrsvDenseSettings *settings, int rows, TrsvTriangle
   FreeTriangle(&T);
 }
 
-/* Values with large inverses are solved by substitution; other values are solved by inverses again. */
+/* Values with large inverses, or with an Inf, are solved by substitution; other values are solved by inverses again. */
 static void CheckGrowth(TrsvDenseForm form, TrsvPrecision precision)
 {
   enum { ROWS = 100 };
@@ -69,7 +69,7 @@ static void CheckGrowth(TrsvDenseForm form, TrsvPrecision precision)
   if (ExpectError(TrsvDenseCreate(ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, &settings, &dense), TRSV_SUCCESS,
                   "TrsvDenseCreate"))
     for (int pass = 0; pass < 4; pass++) {
-      const int grows = pass % 2;
+      const int infinite = pass == 3, grows = pass == 1;
       void     *square, *reference;
 
       for (int i = 0; i < ROWS;
@@ -78,16 +78,18 @@ static void CheckGrowth(TrsvDenseForm form, TrsvPrecision precision)
           Set(values, precision, k,
               T.columns[k] == i       ? 1
               : T.columns[k] != i - 1 ? 0
+              : infinite              ? 0
               : !grows                ? 0.3
               : i % 20 ? (form == TRSV_DENSE_PAIRS ? -200 : -1.5) * (form == TRSV_DENSE_PAIRS && i % 2 == 0 ? 0 : 1)
                        : 1e-9);
+      if (infinite) Set(values, precision, T.offsets[ROWS] - 2, INFINITY); /* Inf x 0 in the inverse: growth of NaN */
       square    = MakeDenseMatrix(&T.view, values, ROWS);
       reference = Reference(&T.view, NULL, T.offsets[ROWS], values, b);
       ExpectError(TrsvDenseSetValues(dense, square, ROWS, NULL), TRSV_SUCCESS, "TrsvDenseSetValues");
-      Expect(TrsvDenseSolves(dense) == (grows ? TRSV_DENSE_SIMPLE : form), "pass %d: solved as %s", pass,
+      Expect(TrsvDenseSolves(dense) == (grows || infinite ? TRSV_DENSE_SIMPLE : form), "pass %d: solved as %s", pass,
              form_name[TrsvDenseSolves(dense)]);
       ExpectError(TrsvDenseSolve(dense, b, x, NULL), TRSV_SUCCESS, "TrsvDenseSolve");
-      ExpectClose(precision, ROWS, x, reference, grows ? "growing" : "bounded");
+      ExpectClose(precision, ROWS, x, reference, infinite ? "an Inf" : grows ? "growing" : "bounded");
       free(square);
       free(reference);
     }
@@ -178,6 +180,21 @@ static int HasEntry(Layout layout, int rows, int i, int j)
 static const int         least[] = {150, 280, 3, 960}; /* rows of dense blocks */
 static const char *const in[]    = {"in 1,", "in 2,", "in 1,", "in 4,"};
 
+/* Of the dense blocks that are found, all but a trailing one are full. */
+static void CheckFull(const TrsvMatrix *A, Layout layout)
+{
+  const int   rows = A->rows;
+  int *const  room = calloc(3 * (size_t)rows, sizeof(int));
+  DenseRange  blocks[DENSE_BLOCKS_MAX + 1];
+
+  DenseMeasure(A, room, room + rows, room + 2 * rows);
+  for (int found = DenseFind(rows, room, room + rows, room + 2 * rows, blocks); found--;)
+    for (int p = blocks[found].begin; p < blocks[found].end && blocks[found].end < rows; p++)
+      for (int q = blocks[found].begin; q < p; q++)
+        Expect(HasEntry(layout, rows, p, q), "row %d of the block from %d on lacks %d", p, blocks[found].begin, q);
+  free(room);
+}
+
 static void CheckSparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   const int rows  = layout == TRAILING ? 300
@@ -203,6 +220,7 @@ static void CheckSparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiag
   reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
   (void)snprintf(line, sizeof(line), rank % 2 ? "form=%s block=64 steps=launches" : "form=%s block=32",
                  form_name[rank]);
+  CheckFull(&T.view, layout);
   plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("dense"), line);
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");

@@ -238,7 +238,8 @@ static void CheckUnfilled(void)
   const TrsvAlgorithm *a;
   Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1),
            U             = MakeTriangle(GRID_2D, 100, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-  void *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
+  void     *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
+  TrsvPair *transposed;
 
   Begin("a pair whose values could not be taken");
   for (int i = 0; (a = DeviceAlgorithm(&i));)
@@ -260,6 +261,13 @@ static void CheckUnfilled(void)
       ExpectError(TrsvPairSetValues(pair, NULL, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       TrsvPairDestroy(&pair);
     }
+  if (ExpectError(
+        TrsvPairCreate(&L.view, &U.view, NULL, NULL, 1, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &transposed),
+        TRSV_SUCCESS, "TrsvPairCreate")) { /* L^T is solved last: no factorization leaves values in its plan */
+    ExpectError(TrsvPairSetValues(transposed, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+    ExpectError(TrsvPairSetValues(transposed, NULL, u, TRSV_HOST, NULL), TRSV_ERR_ARGUMENT, "transposed, without L");
+    TrsvPairDestroy(&transposed);
+  }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
   free(l);

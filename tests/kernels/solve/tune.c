@@ -210,16 +210,22 @@ static void CheckWrongResults(void)
 {
   Setting s;
   int     wrong = 0;
+  double  kept;
   char    line[TRSV_SETTINGS];
 
   Begin("tune replaces a plan that is wrong");
   MakeInput(&s, BAND, 100, TRSV_DOUBLE, 0, NULL);
   for (int k = 0; k < s.L.offsets[100]; k++)
     Set(s.l, TRSV_DOUBLE, k, 0.5 * Get(s.l, TRSV_DOUBLE, k)); /* the plan has other values */
+  kept = Get(s.u, TRSV_DOUBLE, 0);
+  Set(s.u, TRSV_DOUBLE, 0, NAN);
+  ExpectError(TrsvPlanSetValues(s.pair->backward.plan, s.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+  Set(s.u, TRSV_DOUBLE, 0, kept);
   ExpectError(TunePair(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trials[0].wrong && s.pair->forward.chosen > 0, "it is not noticed: error %g",
          s.pair->forward.trials[0].error);
-  Expect(!s.pair->backward.trials[0].wrong, "U's plan was right");
+  Expect(s.pair->backward.trials[0].wrong && isinf(s.pair->backward.trials[0].error), "a NaN is not noticed: error %g",
+         s.pair->backward.trials[0].error);
   FreeInput(&s);
   End();
 
@@ -269,12 +275,40 @@ static void CheckFailures(int on)
   End();
 }
 
+/* The joint launch uses both plans: it ends before one of them may be replaced. */
+static void CheckJointLaunch(void)
+{
+  const TrsvAlgorithm *thread = FindTested("thread");
+  Setting              s;
+  int                  failed = 0;
+
+  Begin("tune that fails leaves no joint launch");
+  for (long k = 1, struck = 1; struck; k *= 2) {
+    TrsvError error;
+
+    MakeInput(&s, CHAIN, 40, TRSV_DOUBLE, 0, thread);
+    Expect(s.pair->fused != NULL, "there is no joint launch");
+    SimtFailAt(k, 0);
+    error  = TunePair(&s, thread, 1e9);
+    struck = SimtFailed();
+    SimtFailAt(0, 0);
+    failed += !!error;
+    Expect(!error == !!s.pair->fused, "place %ld: error %d, %s joint launch", k, (int)error,
+           s.pair->fused ? "a" : "no");
+    CheckSolve(&s, "after a failure");
+    FreeInput(&s);
+  }
+  Expect(failed > 2, "%d calls failed", failed);
+  End();
+}
+
 void TestTune(void)
 {
   CheckChoices();
   CheckLimits();
   CheckScarceMemory();
   CheckWrongResults();
+  CheckJointLaunch();
   CheckFailures(0);
   CheckFailures(1);
 }

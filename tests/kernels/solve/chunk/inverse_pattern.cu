@@ -258,11 +258,12 @@ static void TestProducts(Shape shape)
 }
 
 /* A chain, and rows that depend on all earlier rows: one of a group, on which others of it depend; two in parallel; one
-   with few columns. */
+   with few columns. Others have columns far away: those of row 150 begin behind the 31 of row 140. */
 static Triangle MakeRails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
-  const int rows = 230;
-  Ints      offsets(1, 0), columns;
+  static const int far[][3] = {{140, 0, 31}, {150, 60, 121}, {215, 0, 50}}; /* row, first column, end */
+  const int        rows     = 230;
+  Ints             offsets(1, 0), columns;
 
   for (int i = 0; i < rows; i++) {
     const int p = triangle == TRSV_LOWER ? i : rows - 1 - i, rail = p == 105 || p == 170 || p == 171 || p == 223;
@@ -270,8 +271,9 @@ static Triangle MakeRails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrec
 
     for (int q = rail ? 0 : p - 1; q < p; q++)
       if (q >= 0) row.push_back(triangle == TRSV_LOWER ? q : rows - 1 - q);
-    if (p == 215)
-      for (int q = 0; q < 50; q++) row.insert(row.end() - 1, triangle == TRSV_LOWER ? q : rows - 1 - q);
+    for (const int(&f)[3] : far)
+      for (int q = f[1]; q < f[2] && f[0] == p; q++)
+        row.insert(row.end() - 1, triangle == TRSV_LOWER ? q : rows - 1 - q);
     if (triangle == TRSV_UPPER) std::reverse(row.begin(), row.end());
     columns.insert(columns.end(), row.begin(), row.end());
     offsets.push_back((int)columns.size());

@@ -95,6 +95,7 @@ static void CheckRanks(void)
     const int     rows = shapes[s] == DIAGONAL ? 13000 : 300; /* too wide to be recomputed, and narrow enough */
     Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvAnalysis *analysis;
+    TrsvPlan     *none;
 
     ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
     const int wanted = TrsvThreadRecomputes(&analysis->statistics, TRSV_DOUBLE);
@@ -115,6 +116,10 @@ static void CheckRanks(void)
              "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
       TrsvPlanDestroy(&plan);
     }
+    ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"), 2,
+                                     &none),
+                TRSV_ERR_UNSUPPORTED, "a third form");
+    TrsvPlanDestroy(&none);
     TrsvAnalysisDestroy(&analysis);
     FreeTriangle(&T);
   }
