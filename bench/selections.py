@@ -6,8 +6,10 @@
 
 results/corpus_solves.jsonl: with CORPUS the folder that bench/corpus/make.py filled,
   ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with bmc: before each path.
-results/statistics.jsonl: bench/statistics.c. The choice by the formulas of these sources is among the first setting of
-each formula, as these were when it ran; it needs no GPU.
+results/statistics.jsonl: bench/statistics.c. results/products.jsonl: bench/products.c, schedules with inverted blocks.
+The choice by the formulas of these sources is among the first setting of each formula, as these were when it ran; it
+needs no GPU. The multicolor order of some systems has changed since: the schedules are those of the present one, and
+where that gets no inverted blocks, the statistics predict their time.
 """
 
 import ctypes
@@ -17,10 +19,10 @@ import os
 import sys
 
 from choices import read_uses
-from fit import Statistics, kind, library
+from fit import Statistics, kind, library, settings
 from results import ROOT, mean, read, write_part
 
-BEGIN = "<!-- made by bench/selections.py from results/corpus_solves.jsonl and results/statistics.jsonl -->\n"
+BEGIN = "<!-- made by bench/selections.py from results/{corpus_solves,statistics,products}.jsonl -->\n"
 WORST = 1.2
 DOUBLE = 1  # TrsvPrecision
 
@@ -31,8 +33,16 @@ def statistics():
     return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
 
 
-def choose_line(case, s, lib):
-    """The line that these sources choose."""
+def products(lib):
+    """(matrix, triangle) -> seconds with inverted blocks, by the steps of their schedule"""
+    with open(os.path.join(ROOT, "results", "products.jsonl"), encoding="utf-8") as f:
+        lines = list(map(json.loads, f))
+    seconds = lambda d: lib.TrsvInverseSeconds(ctypes.byref(settings(d["setting"])), d["steps"])
+    return {(d["matrix"], d["triangle"]): seconds(d) for d in lines}
+
+
+def choose_line(case, s, lib, inverted):
+    """The line that these sources choose; inverted: seconds with inverted blocks by their schedule, or None."""
     first = {}
     for line in case.lines:
         k = kind(line)
@@ -45,18 +55,23 @@ def choose_line(case, s, lib):
         "chunk": lib.TrsvModelChunk(s, DOUBLE),
         "inverse": lib.TrsvModelInverse(s, DOUBLE),
     }
-    # a product of inverted blocks that its own prediction refuses becomes chunk
-    return first[min((k for k in first if predicted[k] < math.inf), key=predicted.get)]
+    best = min((k for k in first if predicted[k] < math.inf), key=predicted.get)
+    if best in ("chunk", "inverse"):
+        inverted = inverted or predicted["inverse"]
+        best = "inverse" if "inverse" in first and inverted < predicted["chunk"] else "chunk"
+    return first[best]
 
 
 def read_halves():
     """title -> (case, what its time is over the best, by what auto chose, and by what these sources choose)"""
     use, known, lib = read_uses(), statistics(), library()[0]
+    inverted = products(lib)
     found = {}
     for c in read(os.path.join(ROOT, "results", "corpus_solves.jsonl"))[0]:
         base = c.matrix.removeprefix("bmc:")
         half = "not for fitting" if use[base.split("-")[0]] == "report" else "for fitting"
-        now = choose_line(c, ctypes.byref(known[c.matrix, c.triangle]), lib)["ms"] / c.best["ms"]
+        key = c.matrix, c.triangle
+        now = choose_line(c, ctypes.byref(known[key]), lib, inverted.get(key))["ms"] / c.best["ms"]
         title = f"{half}, {'natural' if base == c.matrix else 'multicolor'} order"
         found.setdefault(title, []).append((c, c.regret, now))
     return dict(sorted(found.items(), key=lambda item: (item[0].startswith("for"), "multi" in item[0])))

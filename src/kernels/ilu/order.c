@@ -125,7 +125,8 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   s->level_max      = (int)ceil(s->level_mean); /* colors have about the same size */
   s->level_span     = TrsvModel.order_level_span * s->level_mean;
   s->chain_fraction = 0; /* no chains of neighbors */
-  s->row_bandwidth  = 0; /* not the natural order of a grid */
+  s->bandwidth      = s->rows; /* dependencies are in all colors before */
+  s->row_bandwidth  = s->rows / 2.0;
   return PredictCost(&estimate, named, &unused);
 }
 

@@ -3,7 +3,8 @@
    predicted to be the fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): many narrow level
    sets, many level sets, wide ones, few ones; orders by colors, where chunk takes twice the time; rows that all
    depend on the same few rows, where sell takes five times the time; chains that pass no neighbors, where inverted
-   blocks take 1.9 times the time; large triangles with long rows, where thread takes three times the time.
+   blocks take 1.9 times the time; near dependencies without chains, where chunk is faster than by colors; large
+   triangles with long rows, where thread takes three times the time.
 */
 #include "check.h"
 #include "solve/model/model.h"
@@ -47,6 +48,8 @@ static void CheckBlocksByColors(void)
                            .level_max      = 8000,
                            .level_mean     = 2e5 / 30,
                            .mean_offset    = 8e4,
+                           .bandwidth      = 180000,
+                           .row_bandwidth  = 1e5,
                            .chain_fraction = 2 / 3.};
   double         before = 0, fall = 1;
 
@@ -137,7 +140,8 @@ static void CheckLimits(void)
   End();
 }
 
-/* The form of thread or of chunk that its analysis chooses; chunk uses the heights of rows if it inverts no blocks */
+/* The form of thread or of chunk that is predicted to be the fastest; chunk uses the heights of rows if it inverts no
+   blocks */
 static const char *CheckPlan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   if (a == TrsvAlgorithmFind("thread")) return TrsvThreadRecomputes(s, TRSV_DOUBLE) ? "thread, recomputing" : "thread";
@@ -189,6 +193,9 @@ void TestSelect(void)
     {"luxembourg_osm in multicolor, upper",
      "thread, recomputing",
      {114599, 234265, 2.044, 0.2299, 6, 32, 8635, 3581.22, 6408.29, 113103, 6022.51, 65106.4, 0, 0, 1.045, 0}},
+    {"the line before on a plane of 110^2, upper",
+     "chunk",
+     {12100, 24090, 1.991, 0.0477, 2, 110, 110, 110, 110, 110, 109, 87, 0, 0, 0.821, 0}},
     {"slam_ais2klinik in multicolor, lower",
      "thread, recomputing",
      {30228, 97128, 3.213, 0.2876, 19, 32, 998, 944.625, 1795.46, 28821, 1656.18, 777.846, 0, 3.30819e-05, 0.7608, 0}},

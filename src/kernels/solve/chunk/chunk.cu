@@ -96,7 +96,9 @@ static void Describe(const TrsvPlan *plan, char *line, size_t size)
 
 extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan)
 {
-  return Data(plan)->inverse ? NULL : &Data(plan)->schedule;
+  const ChunkPlan *c = Data(plan);
+
+  return c->inverse ? TrsvChunkPlanSummary(c->inverse->product) : &c->schedule;
 }
 
 static void Destroy(TrsvPlan *plan)
@@ -109,21 +111,21 @@ static void Destroy(TrsvPlan *plan)
   free(c);
 }
 
-static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
+/* The formulas are those of an H200. The slowdown is for devices without clusters, or with less shared memory. */
+static double Slowdown(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
+  return TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
 }
 
-/* The formulas are those of an H200. The slowdown is for devices without clusters, or with less shared memory. */
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
-         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
+  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
 }
 
+/* Inverted blocks, which use no heights, are only likely here: Analyze decides. */
 static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return !IsInverted(s, precision);
+  return TrsvModelChunk(s, precision) <= TrsvModelInverse(s, precision);
 }
 
 static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
@@ -139,37 +141,50 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
   return TRSV_SUCCESS;
 }
 
-static TrsvError AnalyzePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                              int rank)
+static TrsvError MakePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                           int rank)
 {
-  TrsvCall(AllocatePlan(plan));
   Data(plan)->finds_pivots = 1;
   return A->rows ? TrsvChunkMakeSchedule(plan, A, analysis, source, rank) : TRSV_SUCCESS;
 }
 
 static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return AnalyzePlain(plan, A, analysis, source, plan->rank);
+  TrsvCall(AllocatePlan(plan));
+  return MakePlain(plan, A, analysis, source, plan->rank);
 }
 
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
   TrsvCall(AllocatePlan(plan));
-  if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, &Data(plan)->inverse));
-  return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkMakeSchedule(plan, A, analysis, source, 0);
+  return Data(plan)->inverse ? TRSV_SUCCESS : MakePlain(plan, A, analysis, source, 0);
 }
 
-/* Rank 0 is the form with the shorter predicted time, with inverted blocks or without. Rank 1 is the other form, if
-   both are possible. Further ranks have no inverted blocks. */
+/* 1 if a solve with inverted blocks is faster than one without is predicted to be, both with real values. */
+static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
+{
+  const ChunkSummary *product = TrsvChunkPlanSummary(inverted);
+
+  return TrsvInverseSeconds(&product->settings, product->steps) <
+         TrsvModelChunk(s, TRSV_DOUBLE) * Slowdown(s, TRSV_DOUBLE);
+}
+
+/* Rank 0 is the form that is predicted to be faster. Rank 1 is the other form, if both are possible. Further ranks have
+   no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* the rank of that form */
-    both             = !inverted || TrsvInverseIsPossible(&analysis->statistics);
+  const int possible = TrsvInverseIsPossible(&analysis->statistics);
 
-  if (both && plan->rank == inverted) return TrsvChunkAnalyzeInverted(plan, A, analysis, source);
-  return AnalyzePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));
+  TrsvCall(AllocatePlan(plan));
+  if (!possible || plan->rank > 1) return MakePlain(plan, A, analysis, source, plan->rank - possible);
+  Inverse **inverse = &Data(plan)->inverse;
+  TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, inverse));
+  if (*inverse && IsFaster(plan, &analysis->statistics) == (plan->rank == 0)) return TRSV_SUCCESS;
+  TrsvInverseDestroy(*inverse);
+  *inverse = NULL;
+  return MakePlain(plan, A, analysis, source, 0);
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {

@@ -34,7 +34,7 @@ extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 /* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */
 TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
-/* The summary of a plan's schedule; NULL if its blocks are inverted. */
+/* The summary of a plan's schedule: that of the product if its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 
 #ifdef __cplusplus

@@ -102,15 +102,17 @@ static int InColors(const TrsvStatistics *s)
          s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_beside * s->rows;
 }
 
-/* In an order by colors each level set waits for values of other chunks. The wait is longer if level sets fill many
-   chunks, and shorter if a few level sets have most rows, or if each level set is spread over all chunks. */
+/* In an order by colors each level set waits for values of other chunks, if the farthest dependencies of its rows are
+   in other chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets have most rows,
+   or if each level set is spread over all chunks. */
 static double ColorPenalty(const TrsvStatistics *s)
 {
-  const double chunks = fmin(k->chunk_count, s->rows / 1000.0);
+  const double rows   = s->levels > k->settings_deep ? k->settings_rows : k->settings_rows_shallow,
+               chunks = fmin(k->chunk_count, s->rows / rows);
 
   if (!InColors(s)) return 0;
   return k->chunk_crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) *
-         (1 - s->level_span / s->rows);
+         (1 - s->level_span / s->rows) * fmin(1, s->row_bandwidth * chunks / s->rows);
 }
 
 /* If each level set is in few chunks, only these work at a time. Returns the time of their steps beyond that of the

@@ -34,17 +34,26 @@ enum {
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-/* ns of a step. Regular grids wait less. */
-static double StepTime(const TrsvStatistics *t, int length)
+static double StartTime(const TrsvChunkSettings *s)
 {
-  const int regular = TrsvRegular(t);
+  return s->cluster > 1 ? k->settings_start_cluster : k->settings_start;
+}
 
+/* ns of a step, with the mean of its waits or without. */
+static double StepTime(int waits, int length)
+{
   switch (length) {
-  case 2: return regular ? k->settings_step_2 : k->settings_mean_2;
-  case 3: return regular ? k->settings_step_3 : k->settings_mean_3;
-  case 5: return regular ? k->settings_step_5 : k->settings_mean_5;
-  default: return regular ? k->settings_step_13 : k->settings_mean_13;
+  case 2: return waits ? k->settings_mean_2 : k->settings_step_2;
+  case 3: return waits ? k->settings_mean_3 : k->settings_step_3;
+  case 5: return waits ? k->settings_mean_5 : k->settings_step_5;
+  default: return waits ? k->settings_mean_13 : k->settings_step_13;
   }
+}
+
+/* The steps of a schedule include the waits. */
+double TrsvInverseSeconds(const TrsvChunkSettings *s, int steps)
+{
+  return k->inverse_launch + k->inverse_estimate * 1e-9 * (StartTime(s) + steps * StepTime(0, s->length));
 }
 
 /* The number of records of a row with so many dependencies, and of a row of mean length. */
@@ -91,14 +100,13 @@ static double SolveSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
            fmin(s->chunks, k->settings_crossing_levels * t->levels);
 }
 
-/* Seconds of a solve: its steps, and the imports of a chunk. */
+/* Seconds of a solve: its steps, of which those of regular grids wait less, and the imports of a chunk. */
 double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double size    = (double)t->rows / s->chunks,
                imports = (t->row_mean - 1) * (1 - t->hub_fraction) * size * fmin(1, t->mean_offset / size);
 
-  return 1e-9 * ((s->cluster > 1 ? k->settings_start_cluster : k->settings_start) +
-                 SolveSteps(t, s) * StepTime(t, s->length)) +
+  return 1e-9 * (StartTime(s) + SolveSteps(t, s) * StepTime(!TrsvRegular(t), s->length)) +
          1e-9 * k->settings_import * imports;
 }
 
