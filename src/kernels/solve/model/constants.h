@@ -78,8 +78,8 @@
   C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
   C(inverse_step,           0.046e-6, "s a level", choice) \
   C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
-  C(inverse_shorter,        16.3,     "1, by how much the chain gets shorter, for level sets of one row", choice) \
-  C(inverse_power,          -0.52,    "1, and by which power of their rows less", choice) \
+  C(inverse_shorter,        16.3,     "1, gain of inverted blocks, less 1, in level sets of one row", choice) \
+  C(inverse_power,          -0.52,    "1, power of the rows of a level set in this gain", choice) \
   C(inverse_level_rows,     300,      "rows of a level set: wider ones leave no lanes idle", hand) \
   C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
