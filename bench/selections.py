@@ -56,9 +56,8 @@ def choose_line(case, s, lib, inverted):
         "inverse": lib.TrsvModelInverse(s, DOUBLE),
     }
     best = min((k for k in first if predicted[k] < math.inf), key=predicted.get)
-    if best in ("chunk", "inverse"):
-        inverted = inverted or predicted["inverse"]
-        best = "inverse" if "inverse" in first and inverted < predicted["chunk"] else "chunk"
+    if best == "inverse" and inverted and inverted >= predicted["chunk"]:
+        best = "chunk"
     return first[best]
 
 

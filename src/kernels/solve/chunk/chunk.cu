@@ -122,11 +122,13 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
 }
 
-/* Inverted blocks, which use no heights, are only likely here: Analyze decides. */
-static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
+/* 1 if inverted blocks are predicted to be faster by the statistics. Analyze decides by the schedule of the product. */
+static int IsLikelyInverted(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return TrsvModelChunk(s, precision) <= TrsvModelInverse(s, precision);
+  return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
 }
+
+static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return !IsLikelyInverted(s, precision); }
 
 static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
 
@@ -171,17 +173,19 @@ static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
          TrsvModelChunk(s, TRSV_DOUBLE) * Slowdown(s, TRSV_DOUBLE);
 }
 
-/* Rank 0 is the form that is predicted to be faster. Rank 1 is the other form, if both are possible. Further ranks have
-   no inverted blocks. */
+/* Rank 0 has inverted blocks if both the statistics and the schedule of the product predict that they are faster.
+   Rank 1 is the other form, if both are possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const int possible = TrsvInverseIsPossible(&analysis->statistics);
+  const TrsvStatistics *s        = &analysis->statistics;
+  const int             possible = TrsvInverseIsPossible(s), likely = IsLikelyInverted(s, plan->precision);
 
   TrsvCall(AllocatePlan(plan));
   if (!possible || plan->rank > 1) return MakePlain(plan, A, analysis, source, plan->rank - possible);
+  if (!likely && plan->rank == 0) return MakePlain(plan, A, analysis, source, 0);
   Inverse **inverse = &Data(plan)->inverse;
   TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, inverse));
-  if (*inverse && IsFaster(plan, &analysis->statistics) == (plan->rank == 0)) return TRSV_SUCCESS;
+  if (*inverse && (likely && IsFaster(plan, s)) == (plan->rank == 0)) return TRSV_SUCCESS;
   TrsvInverseDestroy(*inverse);
   *inverse = NULL;
   return MakePlain(plan, A, analysis, source, 0);
