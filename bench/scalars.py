@@ -13,6 +13,7 @@ from results import ROOT, mean, write_part
 
 BEGIN = "<!-- made by bench/scalars.py from results/scalars.jsonl -->\n"
 TYPES = ("float", "double", "complex-float", "complex")
+SLOW = 2.2  # complex solves that take more times as long as real ones are named
 
 
 def regrets(path):
@@ -25,7 +26,6 @@ def regrets(path):
                 of.append((line["ms"], line["selected"]))
     auto = {p: [next(t for t, s in of if s) / min(of)[0] for of in group.values()] for p, group in times.items()}
     return ", ".join(f"{mean(r):.3f} (at most {max(r):.2f}) with {p}" for p, r in auto.items())
-
 
 def read():
     """By type and triangle: the lines of the algorithms, with the settings that they chose."""
@@ -66,6 +66,9 @@ def table():
         f"\nGeometric means over {len(real)} triangles of {len({m for m, _ in real})} real matrices; H200. No answer"
         " was wrong."
     )
+    times = {k: chosen(groups["complex"][k])["ms"] / chosen(double[k])["ms"] for k in real}
+    slow = [f"{m} {triangle} ({times[m, triangle]:.2f})" for m, triangle in real if times[m, triangle] > SLOW]
+    out.append(f"\nComplex takes more than {SLOW} times the time of double for: {', '.join(slow)}.")
     out.append(
         f"\nOn an H100, without another fit, `auto`'s time over that of the best algorithm and setting measured is\n"
         f"{regrets('scalars_h100.jsonl')}."

@@ -9,8 +9,8 @@ PetscErrorCode SpTRSVGPUCheckSize(PetscInt rows, PetscLogDouble entries)
   PetscFunctionBegin;
   PetscCheck(rows < INT_MAX && entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The block of this rank has %" PetscInt_FMT " rows and %.0f nonzeros; sptrsvgpu orders, and solves with, "
-             "at most %d of each: use more ranks, or -pc_type bjacobi with smaller blocks",
-             rows, entries, INT_MAX);
+             "at most %d rows and %d nonzeros: use more ranks, or -pc_type bjacobi with smaller blocks",
+             rows, entries, INT_MAX - 1, INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
