@@ -10,7 +10,6 @@
 #include "executor.h"
 #include "matrices.h"
 #include "solve/chunk/chunk.h"
-#include "solve/model/model.h"
 
 /* The name by which results know a matrix: without folder and ending. */
 static void PrintName(const char *matrix)
@@ -22,14 +21,14 @@ static void PrintName(const char *matrix)
 }
 
 /* 0: no blocks are inverted. Found on the host, which is faster than the executor. */
-static int IsNarrow(const Triangle *T)
+static int MayBeInverted(const Triangle *T)
 {
   TrsvAnalysis *analysis;
 
   if (TrsvAnalyze(&T->matrix, &analysis)) return 1; /* PrintSchedule reports the error */
-  const double rows = analysis->statistics.level_mean;
+  const int possible = TrsvInverseIsPossible(&analysis->statistics);
   TrsvAnalysisDestroy(&analysis);
-  return rows <= TrsvModel.inverse_level_rows;
+  return possible;
 }
 
 static TrsvError PrintSchedule(const char *matrix, const Triangle *T)
@@ -83,7 +82,7 @@ int main(int count, char **args)
     }
     for (int upper = 0; upper < 2; upper++) {
       if (TriangleMake(&M, upper ? TRSV_UPPER : TRSV_LOWER, 0, &T)) continue;
-      if (IsNarrow(&T) && PrintSchedule(args[i], &T)) {
+      if (MayBeInverted(&T) && PrintSchedule(args[i], &T)) {
         fprintf(stderr, "%s: %s\n", args[i], TrsvErrorMessage());
         bad = 1;
       }

@@ -27,6 +27,7 @@ def regrets(path):
     auto = {p: [next(t for t, s in of if s) / min(of)[0] for of in group.values()] for p, group in times.items()}
     return ", ".join(f"{mean(r):.3f} (at most {max(r):.2f}) with {p}" for p, r in auto.items())
 
+
 def read():
     """By type and triangle: the lines of the algorithms, with the settings that they chose."""
     groups = {}
@@ -68,7 +69,7 @@ def table():
     )
     times = {k: chosen(groups["complex"][k])["ms"] / chosen(double[k])["ms"] for k in real}
     slow = [f"{m} {triangle} ({times[m, triangle]:.2f})" for m, triangle in real if times[m, triangle] > SLOW]
-    out.append(f"\nComplex takes more than {SLOW} times the time of double for: {', '.join(slow)}.")
+    out.append(f"\nComplex takes more than {SLOW} times the time of double for:\n" + ",\n".join(slow) + ".")
     out.append(
         f"\nOn an H100, without another fit, `auto`'s time over that of the best algorithm and setting measured is\n"
         f"{regrets('scalars_h100.jsonl')}."

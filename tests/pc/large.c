@@ -45,7 +45,9 @@ int main(int argc, char **args)
   PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(Check("set-up", ierr, "The block of this rank has 100 rows and 3000000000 nonzeros"));
+  PetscCall(Check("set-up", ierr,
+                  "The block of this rank has 100 rows and 3000000000 nonzeros; sptrsvgpu orders, and solves with, "
+                  "at most 2147483646 rows and 2147483647 nonzeros"));
   PetscCall(MatSetOperation(A, MATOP_GETINFO, (void (*)(void))getinfo));
   PetscCall(Check("set-up afterwards", PCSetUp(pc), NULL));
   PetscCall(PCDestroy(&pc));

@@ -126,7 +126,7 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   s->level_span     = TrsvModel.order_level_span * s->level_mean;
   s->chain_fraction = 0; /* no chains of neighbors */
   s->bandwidth      = s->rows; /* dependencies are in all colors before */
-  s->row_bandwidth  = s->rows / 2.0;
+  s->row_bandwidth  = s->rows / 2.0; /* half as far in the mean, unlike in a grid in the natural order */
   return PredictCost(&estimate, named, &unused);
 }
 

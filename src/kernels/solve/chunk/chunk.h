@@ -31,6 +31,9 @@ typedef struct {
 /* The row of the table; and the algorithm without inverted blocks, of which plans with inverted blocks contain one. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
+/* 1 if, by the statistics, inverted blocks can be faster. */
+int TrsvInverseIsPossible(const TrsvStatistics *);
+
 /* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */
 TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 

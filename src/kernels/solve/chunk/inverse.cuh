@@ -160,9 +160,7 @@ TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const
    to be faster than T. Adds to plan->bytes. */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
-/* TrsvInverseIsPossible: 1 if, by the statistics, inverted blocks can be faster. TrsvInverseAnalyze leaves *inverse
-   NULL if TrsvInversePattern chooses no size. */
-int       TrsvInverseIsPossible(const TrsvStatistics *);
+/* TrsvInverseAnalyze leaves *inverse NULL if TrsvInversePattern chooses no size. */
 TrsvError TrsvInverseAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
                              Inverse **inverse);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);

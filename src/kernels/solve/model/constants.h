@@ -1,9 +1,8 @@
 /*
    constants.h: the constants of all predictions: name, value, unit, origin.
 
-   The constants are those of an H200 at 1.98 GHz, and are used on every device. On an H100, whose memory has 0.75 of
-   the bandwidth, constants scaled with the bandwidth select worse: over 251 triangles the time over that of the best
-   plan is 1.016 with scaling, 1.008 without.
+   The constants are those of an H200 at 1.98 GHz, and are used on every device. results/scalars_h100.jsonl has what
+   they select on an H100, whose memory has 0.75 of the bandwidth.
 
    Origins:
      fit      fitted to the logarithm of measured times (bench/fit.py)
