@@ -3,9 +3,10 @@
 
      waits        all tests; exit status 1 if anything failed
 
-   halves   a word is stored by 8 bytes and probed by 4, as in chunk_compute.cuh. PTX's memory model says nothing about
-            accesses of different sizes; the kernels assume that a thread that has read the new upper half reads all of
-            the new word in its next load. Another warp of the block stores, or another block of a cluster.
+   halves   a word is stored by 8 bytes and probed by 4, as in chunk_compute.cuh; a complex value is stored by one access
+            to both words, each of which is probed. PTX's memory model says nothing about accesses of different sizes;
+            the kernels assume that a thread that has read the new upper half reads all of the new word in its next load.
+            Another warp of the block stores, or another block of a cluster.
    long     a correct solve takes longer than the limit of a wait
    streams  two streams use one object in turn, without a wait between
    graph    a graph of solves is replayed after a solve that gave up
@@ -26,8 +27,7 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* tests/k
 /* --- halves --- */
 
 enum {
-  ROUNDS = 20000,
-  CELLS  = 8 * 32 /* bytes of one of two buffers, which take turns */
+  ROUNDS = 20000
 };
 
 static __device__ __forceinline__ unsigned long long mix(unsigned long long z)
@@ -37,42 +37,51 @@ static __device__ __forceinline__ unsigned long long mix(unsigned long long z)
   return z ^ z >> 31;
 }
 
-/* The double of a round for a lane: both halves differ from those of NOT_READY. */
-static __device__ __forceinline__ double word_of(unsigned block, int round, unsigned lane)
+/* Number i of a round for a lane: all 4 bytes of each differ from those of NOT_READY. */
+template <class T> static __device__ __forceinline__ T word_of(unsigned block, int i)
 {
-  const unsigned long long bits = mix(((unsigned long long)block << 40) + (unsigned long long)round * 32 + lane);
+  const unsigned long long bits = mix(((unsigned long long)block << 40) + (unsigned long long)i);
 
-  return trsv_from_bits((bits & 0x3fffffffffffffffull) | 1);
+  if constexpr (sizeof(T) == 4) return trsv_from_bits((unsigned)(bits & 0x3fffffffu) | 1u);
+  else if constexpr (sizeof(T) == sizeof(TrsvReal<T>)) return trsv_from_bits((bits & 0x3fffffffffffffffull) | 1);
+  else return {word_of<TrsvReal<T>>(block, 2 * i), word_of<TrsvReal<T>>(block, 2 * i + 1)};
 }
 
-/* Each lane of warp 0 of a block reads a cell; warp 1 of the same block or of its neighbor writes. counts: torn words,
-   probes that found the mark, rounds. */
-template <bool CLUSTER> static __global__ void halves(unsigned long long *counts)
+template <class R> static __device__ __forceinline__ bool same_bits(R a, R b) { return trsv_bits(a) == trsv_bits(b); }
+template <class R> static __device__ __forceinline__ bool same_bits(TrsvComplex<R> a, TrsvComplex<R> b)
 {
+  return same_bits(a.re, b.re) && same_bits(a.im, b.im);
+}
+
+/* Each lane of warp 0 of a block reads a cell; warp 1 of the same block or of its neighbor writes. There are two buffers
+   of cells, which take turns. counts: torn words, probes that found the mark, rounds. */
+template <class T, bool CLUSTER> static __global__ void halves(unsigned long long *counts)
+{
+  constexpr unsigned CELLS = 32 * sizeof(T);
   const unsigned base = trsv_shared_address(), lane = threadIdx.x % 32, rank = CLUSTER ? trsv_cluster_rank() : 0,
                  reader   = CLUSTER ? blockIdx.x ^ 1 : blockIdx.x;
   unsigned long long torn = 0, waited = 0;
 
-  for (int i = 0; i < 2; i++)
-    if (threadIdx.x < 32) trsv_shared_store(base + i * CELLS + 8 * lane, trsv_not_ready<double>());
+  for (unsigned i = 0; i < 2; i++)
+    if (threadIdx.x < 32) trsv_shared_store(base + i * CELLS + (unsigned)sizeof(T) * lane, trsv_not_ready<T>());
   for (int round = 0; round < ROUNDS; round++) {
-    const unsigned cell = base + round % 2 * CELLS + 8 * lane, next = base + (round + 1) % 2 * CELLS + 8 * lane;
+    const unsigned cell = base + round % 2 * CELLS + (unsigned)sizeof(T) * lane,
+                   next = base + (round + 1) % 2 * CELLS + (unsigned)sizeof(T) * lane;
 
     if (CLUSTER) trsv_cluster_sync();
     else __syncthreads();
     if (threadIdx.x >= 32) {
       const long long until = clock64() + (long long)(mix(round * 64ull + lane) % 256);
-      const double    v     = word_of(reader, round, lane);
+      const T         v     = word_of<T>(reader, round * 32 + (int)lane);
 
       while (clock64() < until) {
       }
       if (CLUSTER) trsv_push_if(trsv_peer(rank ^ 1), cell, v, true);
       else trsv_shared_store(cell, v);
     } else {
-      trsv_shared_store(next, trsv_not_ready<double>());
-      while (trsv_shared_load<unsigned>(cell + 4) == trsv_mark<double>()) waited++;
-      const double found = trsv_shared_load<double>(cell);
-      if (trsv_bits(found) != trsv_bits(word_of(blockIdx.x, round, lane))) torn++;
+      trsv_shared_store(next, trsv_not_ready<T>());
+      while (trsv_shared_mark<T>(cell) == trsv_mark<T>()) waited++;
+      if (!same_bits(trsv_shared_load<T>(cell), word_of<T>(blockIdx.x, round * 32 + (int)lane))) torn++;
     }
   }
   if (CLUSTER) trsv_cluster_sync();
@@ -82,22 +91,26 @@ template <bool CLUSTER> static __global__ void halves(unsigned long long *counts
   atomicAdd(counts + 2, (unsigned long long)ROUNDS);
 }
 
-static void TestHalves(void)
+template <class T> static void TestHalves(const char *type)
 {
   unsigned long long *counts, host[2][3];
   const int           clusters = TrsvDeviceGetLimits().clusters;
 
   EXPECT_CUDA(cudaMalloc(&counts, 2 * sizeof(host[0])));
   EXPECT_CUDA(cudaMemset(counts, 0, 2 * sizeof(host[0])));
-  halves<false><<<264, 64, 2 * CELLS>>>(counts);
-  if (clusters) TRSV_LAUNCH_EARLY(halves<true>, false, 2, 264, 64, 2 * CELLS, (TrsvStream)NULL, counts + 3);
+  halves<T, false><<<264, 64, 64 * sizeof(T)>>>(counts);
+  if (clusters) {
+    const auto kernel = halves<T, true>;
+
+    TRSV_LAUNCH_EARLY(kernel, false, 2, 264, 64, 64 * sizeof(T), (TrsvStream)NULL, counts + 3);
+  }
   EXPECT_SUCCESS(TrsvDeviceCheckLaunch("halves"));
   EXPECT_CUDA(cudaMemcpy(host, counts, sizeof(host), cudaMemcpyDeviceToHost));
   for (int c = 0; c <= clusters; c++) {
-    printf("halves, %s: %llu words, %llu probes before they were there, %llu torn\n",
+    printf("halves, %s, %s: %llu words, %llu probes before they were there, %llu torn\n", type,
            c ? "from a block of the cluster" : "from a warp of the block", host[c][2], host[c][1], host[c][0]);
-    EXPECT(host[c][2] && !host[c][0], "words are torn");
-    EXPECT(host[c][1] > host[c][2] / 10, "no probe came early: nothing was tested");
+    EXPECT(host[c][2] && !host[c][0], "%s: words are torn", type);
+    EXPECT(host[c][1] > host[c][2] / 10, "%s: no probe came early: nothing was tested", type);
   }
   EXPECT_CUDA(cudaFree(counts));
 }
@@ -305,7 +318,9 @@ static void TestGraph(const char *algorithm)
 
 int main(void)
 {
-  TestHalves();
+  TestHalves<double>("double");
+  TestHalves<TrsvComplex<double>>("complex double");
+  TestHalves<TrsvComplex<float>>("complex float");
   TestLongSolve(1);
   if (TrsvDeviceGetLimits().clusters) TestLongSolve(8);
   TestStreams();

@@ -23,7 +23,7 @@ for tool in memcheck synccheck; do
 done
 sanitize initcheck initcheck initcheck "$DAGS" -rows 200 -cases "${SANITIZER_CASES:-16}" -least 1
 
-# racecheck reports a race where a value in shared memory is its own flag, as in chunk and in the search of level sets
+# racecheck takes values in shared memory that are their own flags for races: see the part races
 for precision in double float; do
   sanitize racecheck-$precision "racecheck, $precision, without chunk and levels_find" racecheck \
     --kernel-name-exclude kernel_substring=levels_find "$BENCH" -a thread,warp -m 0 -p $precision "${small[@]}"
