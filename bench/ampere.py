@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from results import LEAST_ROWS, ROOT, Case, mean, write_part
+from results import LEAST_ROWS, ROOT, Case, gpu_of, mean, write_part
 
 FILE = os.path.join(ROOT, "results", "ampere.jsonl")
 BEGIN = "<!-- made by bench/ampere.py from results/ampere.jsonl -->\n"
@@ -43,7 +43,8 @@ def table(groups):
             f"| {DEVICES.get(shared, f'{shared} bytes')} | {len(cases)} | {mean(speedups):.2f} | {min(speedups):.2f} "
             f"| {mean(regrets):.3f} | {max(regrets):.2f} | {', '.join(f'`{a}` {n}' for a, n in taken.most_common())} |"
         )
-    return "\n".join([*out, "", f"Real matrices with at least {LEAST_ROWS:,} rows; geometric means; H200."]) + "\n"
+    gpu = next(gpu_of(c.chosen) for cases in groups.values() for c in cases)
+    return "\n".join([*out, "", f"Real matrices with at least {LEAST_ROWS:,} rows; geometric means; {gpu}."]) + "\n"
 
 
 def main(args):

@@ -14,8 +14,8 @@
    in PCApply, by the selected algorithms, by the fastest ones after so many seconds of tuning, and by cuSPARSE.
    -limits: without clusters, and with at most so many bytes of shared memory for a block, once for each number.
 
-   Each result is a JSON object, a line of FILE, and a line of a table on standard output. The exit status is 1 if an
-   error is over the bound or bits differ.
+   Each result is a JSON object, a line of FILE, and a line of a table on standard output. RESULT_FIELDS in the
+   environment are fields of each line of FILE. The exit status is 1 if an error is over the bound or bits differ.
 */
 #include <cusparse.h>
 #include "papers/settings.h"

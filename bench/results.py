@@ -10,6 +10,11 @@ END = "<!-- end -->\n"  # of a generated part of a page
 LEAST_ROWS = 5000  # of the real matrices over which means are taken
 
 
+def gpu_of(line):
+    """The GPU that gave a line: `H100`. Lines without the field are of an H200."""
+    return line.get("gpu", "NVIDIA H200").split()[1].rstrip(",")
+
+
 class Case:
     """One triangle of one matrix, or the pair of both: the results of every algorithm, and setting, that has a time."""
 

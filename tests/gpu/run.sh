@@ -70,7 +70,8 @@ say_versions() {
     cut -c1-16)" # in an order that no locale changes
   say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
   say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
-  [ ! -f "${PETSC_DIR-}/include/petscversion.h" ] || say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' \
+  [ ! -f "${PETSC_DIR-}/include/petscversion.h" ] ||
+    say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' \
     "$PETSC_DIR/include/petscversion.h" | paste -sd.), $(petsc_uses COMPLEX complex real) $(petsc_uses REAL_SINGLE \
     single double), indices of $(petsc_uses 64BIT_INDICES 64 32) bits"
   say "date     $(date -u +%F)"

@@ -3,10 +3,10 @@
 
      waits        all tests; exit status 1 if anything failed
 
-   halves   a word is stored by 8 bytes and probed by 4, as in chunk_compute.cuh; a complex value is stored by one access
-            to both words, each of which is probed. PTX's memory model says nothing about accesses of different sizes;
-            the kernels assume that a thread that has read the new upper half reads all of the new word in its next load.
-            Another warp of the block stores, or another block of a cluster.
+   halves   a word is stored by 8 bytes and probed by 4, as in chunk_compute.cuh; a complex value is stored by one
+            access to both words, each of which is probed. PTX's memory model says nothing about accesses of different
+            sizes; the kernels assume that a thread that has read the new upper half reads all of the new word in its
+            next load. Another warp of the block stores, or another block of a cluster.
    long     a correct solve takes longer than the limit of a wait
    streams  two streams use one object in turn, without a wait between
    graph    a graph of solves is replayed after a solve that gave up
@@ -53,8 +53,8 @@ template <class R> static __device__ __forceinline__ bool same_bits(TrsvComplex<
   return same_bits(a.re, b.re) && same_bits(a.im, b.im);
 }
 
-/* Each lane of warp 0 of a block reads a cell; warp 1 of the same block or of its neighbor writes. There are two buffers
-   of cells, which take turns. counts: torn words, probes that found the mark, rounds. */
+/* Each lane of warp 0 of a block reads a cell; warp 1 of the same block or of its neighbor writes. There are two
+   buffers of cells, which take turns. counts: torn words, probes that found the mark, rounds. */
 template <class T, bool CLUSTER> static __global__ void halves(unsigned long long *counts)
 {
   constexpr unsigned CELLS = 32 * sizeof(T);
