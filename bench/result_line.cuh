@@ -105,7 +105,8 @@ static void WriteResult(const Subject &s, const char *algorithm, const char *set
     o.json,
     "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": "
     "%.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, "
-    "\"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s%s%s}\n",
+    "\"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", "
+    "\"ok\": %s%s%s}\n",
     r.ms, r.solves, r.graph_ms, predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms,
     s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false",
     r.hash, r.failure, ok && !r.refused ? "true" : "false", about ? ", " : "", about ? about : "");
