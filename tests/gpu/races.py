@@ -31,8 +31,8 @@ EXCHANGES = (
     (
         "batches of chunk_place: written before the release of the slot's counter, read after its acquisition, and"
         " replaced, by another warp too, after a wait for the slot's barrier (chunk_place.cu)",
-        r"place_fetch",
-        r"place_(all|round|keys?|fetch)<?.*|fill<?.*",
+        r"place_fetch|place_(sort|rank)<.*",
+        r".* in chunk_place\.cuh?:\d+",
     ),
     (
         "steps of place_take_step: all lanes of the warp have read their word before they vote, and one writes it after"
@@ -45,7 +45,7 @@ EXCHANGES = (
 
 def explain(pair):
     for reason, writes, reads in EXCHANGES:
-        if all(re.fullmatch(writes if access == "Write" else reads, name) for access, name, _ in pair):
+        if all(re.match(f"(?:{writes if access == 'Write' else reads})", f"{name} in {at}") for access, name, at in pair):
             return reason
     return ""
 

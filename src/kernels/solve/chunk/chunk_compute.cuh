@@ -13,7 +13,7 @@
    An assumption about the architecture: a probe reads the upper 4 bytes of a word that was stored by an access of 8
    bytes (of both words of a complex value), and a later load of the warp reads all bytes. PTX's memory model does not
    cover accesses of different sizes. The kernel assumes that the load finds the whole word after the probe has found
-   its upper half. tests/gpu/waits.cu tests that with real values. */
+   its upper half. tests/gpu/waits.cu tests that. */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 
