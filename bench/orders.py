@@ -3,7 +3,7 @@
 
   orders.py [FILE]             prints the table
   orders.py --write FILE       writes it into the page; without results nothing is changed
-  orders.py --iterations FILE  puts the iterations of results/orderings.jsonl (make orderings) there
+  orders.py --iterations FILE  puts the iterations of results/solutions.jsonl there
 
 In older results the ordering multicolor is called bmc.
 """
@@ -12,19 +12,20 @@ import json
 import os
 import sys
 
+import solutions
 from results import ROOT, mean, write_part
 
 FILE = os.path.join(ROOT, "results", "orders.jsonl")
 BEGIN = "<!-- made by bench/orders.py from results/orders.jsonl -->\n"
 
 
-ITERATIONS = "<!-- made by bench/orders.py --iterations from results/orderings.jsonl -->\n"
+ITERATIONS = "<!-- made by bench/orders.py --iterations from results/solutions.jsonl -->\n"
 SHOWN = [
-    ("g2d5:300", "own"),
-    ("g3d7:48", "own"),
+    ("g2d5:1000", "own"),
+    ("g3d7:128", "own"),
     ("Dubcova1", "own"),
     ("rail_5177_A", "own"),
-    ("bcsstk16", "own"),
+    ("bcsstk16", "laplacian"),
     ("slam_city10000", "own"),
     ("slam_ais2klinik", "own"),
     ("G3_circuit", "own"),
@@ -101,47 +102,34 @@ def table(path):
 
 
 def iterations():
-    """Level sets and iterations of PETSc's ILU(0) on the host in either ordering."""
-    groups = {}
-    with open(os.path.join(ROOT, "results", "orderings.jsonl")) as f:
-        for text in f:
-            line = json.loads(text)
-            if line["pc"] == "ilu" and name_of(line["ordering"]) in ("natural", "multicolor"):
-                groups.setdefault((line["matrix"].split(".mtx")[0], line["values"]), {})[
-                    name_of(line["ordering"])
-                ] = line
+    """Level sets and iterations of sptrsvgpu in either ordering, of the runs of solutions.py."""
+    systems = [s for s in solutions.read(solutions.FILE) if "natural" in s.ms]
+    found = {(s.name, "laplacian" if s.laplacian else "own"): s for s in systems}
+    fails = lambda line: "set-up fails" if line["reason"] == "DIVERGED_PC_FAILED" else "does not converge"
+    count = lambda s, way: f"{s.ways[way]['iterations']:,}" if way in s.ms else fails(s.ways[way])
     out = [
         "| matrix | solver | level sets, natural -> multicolor | iterations, natural -> multicolor |",
         "|---|---|---|---|",
     ]
-    count = lambda line: f"{line['iterations']:,}" if line["converged"] else "does not converge"
-    for key in SHOWN:
-        if key in groups:
-            n, m = (groups[key][o] for o in ("natural", "multicolor"))
-            out.append(
-                f"| {key[0]}{', Laplacian' if key[1] == 'laplacian' else ''} | {n['ksp'].upper()} | {n['levels']:,} ->"
-                f" {m['levels']:,} | {count(n)} -> {count(m)} |"
-            )
+    for s in filter(None, map(found.get, SHOWN)):
+        n, m = (f"{s.ways[way]['levels']:,}" if s.ways[way]["levels"] else "?" for way in ("natural", "bmc"))
+        out.append(f"| {s.title} | {s.ksp.upper()} | {n} -> {m} | {count(s, 'natural')} -> {count(s, 'bmc')} |")
     out.append("")
-    for title, values, ksp in (
-        ("symmetric matrices with their own values (CG)", "own", "cg"),
-        ("Laplacians of symmetric patterns (CG)", "laplacian", "cg"),
-        ("unsymmetric matrices (GMRES)", "own", "gmres"),
+    for title, laplacian, ksp in (
+        ("symmetric matrices with their own values (CG)", False, "cg"),
+        ("Laplacians of symmetric patterns (CG)", True, "cg"),
+        ("unsymmetric matrices (GMRES)", False, "gmres"),
     ):
-        some = [
-            g
-            for (_, v), g in groups.items()
-            if v == values and g["natural"]["ksp"] == ksp and g["natural"]["converged"]
-        ]
+        some = [s for s in systems if s.laplacian == laplacian and s.ksp == ksp]
         both = [
-            g["multicolor"]["iterations"] / g["natural"]["iterations"]
-            for g in some
-            if g["multicolor"]["converged"] and g["natural"]["iterations"]
+            s.ways["bmc"]["iterations"] / s.ways["natural"]["iterations"]
+            for s in some
+            if "bmc" in s.ms and s.ways["natural"]["iterations"]
         ]
         out.append(
-            f"- {len(some)} {title} converge in the natural ordering, {sum(g['multicolor']['converged'] for g in some)}"
-            f" of them in multicolor too. Iterations in multicolor / natural: {mean(both):.2f} in the geometric mean,"
-            f" at most {max(both):.2f}."
+            f"- {len(some)} {title} converge in the natural ordering, {sum('bmc' in s.ms for s in some)} of them in"
+            f" multicolor too. Iterations in multicolor / natural: {mean(both):.2f} in the geometric mean, at most"
+            f" {max(both):.2f}."
         )
     return "\n".join(out) + "\n"
 

@@ -25,7 +25,7 @@ TABLES = [
     ("README.md", "bench/solutions.py", "--six"),
     ("docs/performance.md", "bench/performance.py", "--write"),
     ("docs/performance.md", "bench/scalars.py", "--write"),
-    ("docs/performance.md", "bench/selections.py", "--write"),
+    ("docs/results.md", "bench/selections.py", "--write"),
     ("docs/krylov.md", "bench/krylov.py", "--write"),
     ("docs/papers.md", "bench/papers.py", "--write"),
     ("docs/options.md", "docs/tools/options.py", "--write"),

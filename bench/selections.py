@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The loss of auto's choice of algorithm and settings on the corpus (bench/corpus): a table in docs/performance.md.
+"""The loss of auto's choice of algorithm and settings on the corpus (bench/corpus): a table in docs/results.md.
 
   selections.py                prints it, then each triangle that is above WORST or slower than cuSPARSE
   selections.py --write FILE   puts the table there

@@ -18,16 +18,16 @@ static PetscErrorCode Finalize(void)
 }
 
 /*@C
-   SpTRSVGPURegister - registers the `PC` types, the solver type and the ordering of sptrsvgpu
+   SpTRSVGPURegister - registers the `PC` and `KSP` types, the solver type and the ordering of sptrsvgpu
 
    Not Collective
 
    Level: beginner
 
    Notes:
-   The types are `PCSPTRSVGPU`, `PCCAPELLINI`, `MATSOLVERSPTRSVGPU` and `MATORDERINGMULTICOLOR`. A program that links
-   the library calls this function after `PetscInitialize()`. A program that loads it with -dll_append need not call it.
-   Calls after the first do nothing.
+   The types are `PCSPTRSVGPU`, `PCCAPELLINI`, `KSPCGDEVICE`, `KSPBCGSDEVICE`, `MATSOLVERSPTRSVGPU` and
+   `MATORDERINGMULTICOLOR`. A program that links the library calls this function after `PetscInitialize()`. A program
+   that loads it with -dll_append need not call it. Calls after the first do nothing.
 
    It fails if the library was built for a PETSc of another minor version, with other scalars or indices, or with CUDA
    if the PETSc that runs has none, and conversely.

@@ -102,13 +102,18 @@ static int InColors(const TrsvStatistics *s)
          s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_beside * s->rows;
 }
 
+double TrsvModelChunkRows(const TrsvStatistics *s)
+{
+  return s->levels > k->settings_deep ? k->settings_rows * fmin(1, k->settings_row_length / s->row_mean)
+                                      : k->settings_rows_shallow;
+}
+
 /* In an order by colors each level set waits for values of other chunks, if the farthest dependencies of its rows are
    in other chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets have most rows,
    or if each level set is spread over all chunks. */
 static double ColorPenalty(const TrsvStatistics *s)
 {
-  const double rows   = s->levels > k->settings_deep ? k->settings_rows : k->settings_rows_shallow,
-               chunks = fmin(k->chunk_count, s->rows / rows);
+  const double chunks = fmin(k->chunk_count, s->rows / TrsvModelChunkRows(s));
 
   if (!InColors(s)) return 0;
   return k->chunk_crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) *

@@ -31,6 +31,9 @@ double TrsvModelSell(const TrsvStatistics *, TrsvPrecision, int wide, int slice)
 double TrsvModelChunk(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelInverse(const TrsvStatistics *, TrsvPrecision);
 
+/* The rows of a chunk, about 1000; fewer if rows are long or level sets are few. */
+double TrsvModelChunkRows(const TrsvStatistics *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -137,16 +137,13 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
   return planes <= k->settings_plane_rounds * most ? planes : 0;
 }
 
-/* The number of chunks of other triangles. A chunk has about 1000 rows, fewer if rows are long or level sets are few.
-   If chunks would be very large, there are more of them than run at a time (8% faster on G3_circuit). */
+/* The number of chunks of other triangles. If chunks would be very large, there are more of them than run at a time (8%
+   faster on G3_circuit). */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
-  const double size = t->levels > k->settings_deep ? k->settings_rows * fmin(1, k->settings_row_length / t->row_mean)
-                                                   : k->settings_rows_shallow;
-
   if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvRegular(t))
     return most + (int)k->settings_more_chunks;
-  return Clamp(t->rows / size, 1, most);
+  return Clamp(t->rows / TrsvModelChunkRows(t), 1, most);
 }
 
 /* The number of chunks if rows have one record and near dependencies: crossings then cost more time than wide level
