@@ -141,16 +141,38 @@ extern uint64_t              clock_ns;
 extern const char           *kernel_name;
 extern bool                  failed, quiet; /* quiet: all threads poll once more, without pre-emption */
 
-void     seed(unsigned launch);
-uint64_t random_bits();
-unsigned random_below(unsigned n);
+extern uint64_t random_now;
+void            seed(unsigned launch);
+
+static inline uint64_t random_bits()
+{
+  random_now ^= random_now >> 12;
+  random_now ^= random_now << 25;
+  random_now ^= random_now >> 27;
+  return random_now * 0x2545f4914f6cdd1dull;
+}
+
+static inline unsigned random_below(unsigned n) { return (unsigned)((random_bits() >> 32) * n >> 32); }
 
 void run_all(); /* the launches that launch.cc has begun */
 void body();    /* of a thread */
 
-void yield(
-    State); /* yields the processor; returns when the thread runs again, at any time if READY or POLLED */
-void may_yield();  /* precedes every shared access */
+/* Yields the processor; returns when the thread runs again, at any time if READY or POLLED. */
+static inline void yield(State s)
+{
+  running->state = s;
+  fiber_leave(running->fiber, s == ENDED);
+}
+
+void give_way(); /* is called by: */
+
+/* Precedes every shared access. */
+static inline void may_yield()
+{
+  const bool spins = ++running->idle > 1024; /* without a pause */
+
+  if (spins || (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt))) give_way();
+}
 
 [[noreturn]] void misuse(const char *format, ...)
     __attribute__((format(printf, 1, 2))); /* by the running thread; ends the launch */

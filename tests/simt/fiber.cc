@@ -1,5 +1,5 @@
 /*
-   Fibers: a dozen instructions on x86-64, the C library's contexts elsewhere. Stacks are pooled, each above a page that
+   Fibers: the switch of fiber.h on x86-64, the C library's contexts elsewhere. Stacks are pooled, each above a page that
    faults.
 */
 #include <sys/mman.h>
@@ -19,7 +19,8 @@
 
 namespace simt {
 
-static const size_t stack_size = 64 << 10, guard = 4 << 10;
+extern const size_t stack_size = 64 << 10;
+static const size_t guard      = 4 << 10;
 
 static std::vector<void *> pool;
 
@@ -48,26 +49,13 @@ static size_t color()
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-static void       *scheduler_fake;
-static const void *scheduler_stack;
-static size_t      scheduler_size;
-  #define ENTERING(fake, stack, size) __sanitizer_start_switch_fiber(fake, stack, size)
-  #define ENTERED(fake, stack, size)  __sanitizer_finish_switch_fiber(fake, stack, size)
-#else
-  #define ENTERING(fake, stack, size)
-  #define ENTERED(fake, stack, size)
+void       *scheduler_fake;
+const void *scheduler_stack;
+size_t      scheduler_size;
 #endif
 
 #if defined(__x86_64__)
-/* Saves the registers that a call must preserve, and the stack pointer in *from; continues at to. */
-extern "C" void simt_switch(void **from, void *to);
-asm(".text\n.globl simt_switch\n.type simt_switch,@function\nsimt_switch:\n"
-    " pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
-    " movq %rsp,(%rdi)\n movq %rsi,%rsp\n"
-    " popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n ret\n"
-    ".size simt_switch,.-simt_switch\n");
-
-static void *scheduler;
+void *scheduler_top;
 
 static void prepare(Fiber &f, void (*entry)())
 {
@@ -75,12 +63,9 @@ static void prepare(Fiber &f, void (*entry)())
 
   *--p = nullptr; /* where entry would return to; keeps the stack aligned as at a call */
   *--p = (void *)entry;
-  for (int i = 0; i < 6; i++) *--p = nullptr;
   f.top = p;
 }
 
-static void into(Fiber &f) { simt_switch(&scheduler, f.top); }
-static void back(Fiber &f) { simt_switch(&f.top, scheduler); }
 static void release(Fiber &) {}
 #else
 static ucontext_t scheduler;
@@ -97,8 +82,8 @@ static void prepare(Fiber &f, void (*entry)())
   f.top = c;
 }
 
-static void into(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
-static void back(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
+void into(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
+void back(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
 static void release(Fiber &f) { delete (ucontext_t *)f.top; }
 #endif
 
@@ -119,21 +104,6 @@ void fiber_start(Fiber &f, void (*entry)())
   __asan_unpoison_memory_region(f.stack, stack_size); /* contents of an earlier fiber */
 #endif
   prepare(f, first);
-}
-
-void fiber_run(Fiber &f)
-{
-  ENTERING(&scheduler_fake, f.stack, stack_size);
-  into(f);
-  ENTERED(scheduler_fake, nullptr, nullptr);
-}
-
-void fiber_leave(Fiber &f, bool for_good)
-{
-  (void)for_good;
-  ENTERING(for_good ? nullptr : &f.context, scheduler_stack, scheduler_size);
-  back(f);
-  ENTERED(f.context, &scheduler_stack, &scheduler_size);
 }
 
 void fiber_end(Fiber &f)

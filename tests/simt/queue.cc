@@ -12,15 +12,18 @@ SimtOptions SimtSettings = {
 
 namespace simt {
 
-struct Ready {
-  int64_t first;
-  int64_t second;
-  Thread *thread;
+/* What comes first: `first`, then `second`, both biased so that they compare as one unsigned number. */
+typedef unsigned __int128 Key;
 
-  bool operator<(const Ready &r) const
-  {
-    return first != r.first ? first > r.first : second > r.second;
-  } /* a heap has its largest element in front */
+static const uint64_t bias = 1ull << 63;
+
+static Key     key_of(int64_t first, int64_t second) { return (Key)(first ^ bias) << 64 | (uint64_t)(second ^ bias); }
+static int64_t first_of(Key k) { return (int64_t)((uint64_t)(k >> 64) ^ bias); }
+static int64_t second_of(Key k) { return (int64_t)((uint64_t)k ^ bias); }
+
+struct Ready {
+  Key     key;
+  Thread *thread;
 };
 
 struct Sleeper {
@@ -28,7 +31,7 @@ struct Sleeper {
   Thread     *thread;
 };
 
-static std::vector<Ready>    queue;
+static std::vector<Ready>    queue; /* a heap: none comes before its parent, (i - 1) / 2 */
 static std::vector<Sleeper>  bucket[1024];
 static std::vector<Thread *> sleepers; /* that any event may wake */
 static uint64_t              slept;    /* events at the start of their sleep */
@@ -78,19 +81,44 @@ void drop_priority(Thread *t, bool certain)
   if (SimtSettings.policy == SIMT_PRIORITY_BLOCK && (certain || !random_below(64))) t->block->priority = --lowest;
 }
 
+static void rise(size_t i, const Ready &r)
+{
+  for (; i && r.key < queue[(i - 1) / 2].key; i = (i - 1) / 2) queue[i] = queue[(i - 1) / 2];
+  queue[i] = r;
+}
+
+/* Takes the first one. The place that it leaves goes down to the end of the heap; no branch depends on the keys. */
+static Ready pop()
+{
+  const Ready  top = queue.front(), last_one = queue.back();
+  const size_t n = queue.size() - 1;
+  Ready *const q = queue.data();
+  size_t       i = 0;
+
+  queue.pop_back();
+  if (!n) return top;
+  for (size_t c; (c = 2 * i + 1) + 1 < n; i = c) {
+    c += q[c + 1].key < q[c].key;
+    q[i] = q[c];
+  }
+  if (2 * i + 1 < n) q[i] = q[2 * i + 1], i = 2 * i + 1;
+  rise(i, last_one);
+  return top;
+}
+
 static void push(Thread *t)
 {
-  Ready r = {0, 0, t};
+  int64_t first = 0, second = 0;
 
   switch (SimtSettings.policy) {
-  case SIMT_ROUNDS_FORWARD: r.second = t->serial; break;
-  case SIMT_ROUNDS_BACKWARD: r.second = -t->serial; break;
-  case SIMT_ROUNDS_SHUFFLED: r.first = ++sequence + random_below(2 * (unsigned)queue.size() + 1); break;
-  default: r.first = -priority(t), r.second = ++sequence; /* equal priorities take turns */
+  case SIMT_ROUNDS_FORWARD: second = t->serial; break;
+  case SIMT_ROUNDS_BACKWARD: second = -t->serial; break;
+  case SIMT_ROUNDS_SHUFFLED: first = ++sequence + random_below(2 * (unsigned)queue.size() + 1); break;
+  default: first = -priority(t), second = ++sequence; /* equal priorities take turns */
   }
-  if (SimtSettings.policy <= SIMT_ROUNDS_BACKWARD) r.first = r.second > last ? round_now : round_now + 1;
-  queue.push_back(r);
-  std::push_heap(queue.begin(), queue.end());
+  if (SimtSettings.policy <= SIMT_ROUNDS_BACKWARD) first = second > last ? round_now : round_now + 1;
+  queue.push_back({});
+  rise(queue.size() - 1, {key_of(first, second), t});
 }
 
 void make_ready(Thread *t)
@@ -105,16 +133,15 @@ Thread *next()
     for (Thread *t : std::exchange(sleepers, {})) make_ready(t);
   }
   while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end());
-    const Ready r = queue.back();
+    const Ready   r     = pop();
+    const int64_t first = first_of(r.key);
 
-    queue.pop_back();
-    if (SimtSettings.policy >= SIMT_PRIORITY_THREAD && -r.first != priority(r.thread)) {
+    if (SimtSettings.policy >= SIMT_PRIORITY_THREAD && -first != priority(r.thread)) {
       push(r.thread); /* its priority has changed since */
       continue;
     }
-    round_now = r.first;
-    last      = r.second;
+    round_now = first;
+    last      = second_of(r.key);
     return r.thread;
   }
   return nullptr;

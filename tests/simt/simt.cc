@@ -24,20 +24,11 @@ uint64_t             events, clock_ns = 1;
 bool                 failed, quiet;
 const char          *kernel_name;
 
-static uint64_t random_state, switches;
+uint64_t        random_now;
+static uint64_t switches;
 static char     report[1024];
 
-void seed(unsigned launch) { random_state = (SimtSettings.seed + launch) * 0x9e3779b97f4a7c15ull | 1; }
-
-uint64_t random_bits()
-{
-  random_state ^= random_state >> 12;
-  random_state ^= random_state << 25;
-  random_state ^= random_state >> 27;
-  return random_state * 0x2545f4914f6cdd1dull;
-}
-
-unsigned random_below(unsigned n) { return (unsigned)((random_bits() >> 32) * n >> 32); }
+void seed(unsigned launch) { random_now = (SimtSettings.seed + launch) * 0x9e3779b97f4a7c15ull | 1; }
 
 void fail(const char *format, ...)
 {
@@ -69,18 +60,12 @@ unsigned lane() { return running->lane; }
 
 /* Switches of the processor */
 
-void yield(State s)
+void give_way()
 {
-  running->state = s;
-  fiber_leave(running->fiber, s == ENDED);
-}
-
-void may_yield()
-{
-  if (++running->idle > 1024) { /* a spin without a pause */
+  if (running->idle > 1024) { /* a spin without a pause */
     running->loads = Thread::watched + 1;
     pause();
-  } else if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
+  } else {
     drop_priority(running, false);
     yield(READY);
   }
