@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tables of solves with values of other types in docs/performance.md, from results/scalars.jsonl (H200) and
+"""A table of solves with values of other types in docs/performance.md, from results/scalars.jsonl (H200) and
 results/scalars_h100.jsonl, of PARTS=scalars (tests/gpu/run.sh).
 
-scalars.py               prints them
-scalars.py --write FILE  writes them into the page
+scalars.py               prints it
+scalars.py --write FILE  writes it into the page
 """
 
 import json
@@ -33,17 +33,12 @@ def chosen(lines):
     return next(x for x in lines.values() if x["selected"])
 
 
-def table(path):
+def rows(path):
+    """The rows of the table, and what they count: one GPU."""
     groups, gpu = read(path)
     double = groups["double"]
     real = [k for k in double if ":" not in k[0]]  # the others are generated
-    out = [
-        (
-            "| values | time over that with double | at most | cuSPARSE's time over `auto`'s | at least | `auto`'s over"
-            " the best algorithm's | at most |"
-        ),
-        "|---|---|---|---|---|---|---|",
-    ]
+    out = []
     for name in TYPES:
         group = {k: groups[name][k] for k in real}
         ratios = [chosen(a)["ms"] / chosen(double[k])["ms"] for k, a in group.items()]
@@ -51,21 +46,31 @@ def table(path):
         ours = [[x["ms"] for x in a.values() if x["algorithm"] != "cusparse"] for a in group.values()]
         regrets = [chosen(a)["ms"] / min(times) for a, times in zip(group.values(), ours)]
         out.append(
-            f"| {name} | {mean(ratios):.2f} | {max(ratios):.2f} | {mean(gains):.2f} | {min(gains):.2f} "
+            f"| {gpu} | {name} | {mean(ratios):.2f} | {max(ratios):.2f} | {mean(gains):.2f} | {min(gains):.2f} "
             f"| {mean(regrets):.3f} | {max(regrets):.2f} |"
         )
-    out.append(
-        f"\n{gpu}: geometric means over {len(real)} triangles of {len({m for m, _ in real})} real matrices. No answer"
-        " was wrong."
-    )
     times = {k: chosen(groups["complex"][k])["ms"] / chosen(double[k])["ms"] for k in real}
-    slow = [f"{m} {triangle} ({times[m, triangle]:.2f})" for m, triangle in real if times[m, triangle] > SLOW]
-    out.append(f"Complex takes more than {SLOW} times the time of double for:\n" + ",\n".join(slow) + ".")
-    return "\n".join(out) + "\n"
+    slow = ", ".join(f"{m} {triangle} ({times[m, triangle]:.2f})" for m, triangle in real if times[m, triangle] > SLOW)
+    return out, f"{gpu}: {slow}", f"{len(real)} triangles of {len({m for m, _ in real})} real matrices"
+
+
+def table():
+    parts = [rows(path) for path in FILES]
+    return "\n".join(
+        [
+            "| GPU | values | time over that with double | at most | cuSPARSE's time over `auto`'s | at least "
+            "| `auto`'s over the best algorithm's | at most |",
+            "|---|---|---|---|---|---|---|---|",
+            *(row for out, _, _ in parts for row in out),
+            "",
+            f"Geometric means over {parts[0][2]}. No answer was wrong. Complex takes more than {SLOW} times",
+            "the time of double for these triangles.\n",
+            *(f"- {slow}." for _, slow, _ in parts),
+        ]
+    ) + "\n"
 
 
 if __name__ == "__main__":
-    tables = "\n".join(map(table, FILES))
     if sys.argv[1:2] == ["--write"]:
-        sys.exit(write_part(sys.argv[2], BEGIN, tables))
-    print(tables, end="")
+        sys.exit(write_part(sys.argv[2], BEGIN, table()))
+    print(table(), end="")

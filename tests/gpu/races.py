@@ -45,7 +45,8 @@ EXCHANGES = (
 
 def explain(pair):
     for reason, writes, reads in EXCHANGES:
-        if all(re.match(f"(?:{writes if access == 'Write' else reads})", f"{name} in {at}") for access, name, at in pair):
+        patterns = {"Write": writes, "Read": reads}
+        if all(re.match(f"(?:{patterns[access]})", f"{name} in {at}") for access, name, at in pair):
             return reason
     return ""
 

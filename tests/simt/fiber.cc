@@ -1,6 +1,6 @@
 /*
-   Fibers: the switch of fiber.h on x86-64, the C library's contexts elsewhere. Stacks are pooled, each above a page that
-   faults.
+   Fibers: the switch of fiber.h on x86-64, the C library's contexts elsewhere. Stacks are pooled, each above a page
+   that faults.
 */
 #include <sys/mman.h>
 #include <cstdint>
