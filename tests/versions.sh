@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs `make check` and `make check-petsc` with the PETScs of conf/petsc.versions, and with the first of them with other
-# scalars and indices: with all, or with those that are named.
+# scalars and indices; and `make pretend-harness` with these built with CUDA: with all, or with those that are named.
 #
-#   tests/versions.sh [VERSION[-complex][-single][-int64]...]
+#   tests/versions.sh [VERSION[-complex][-single][-int64][-cuda]...]
 #
 # conf/petsc.sh builds each PETSc for the host, without optimization, in $SPTRSV_CACHE/versions, where it is kept: about
-# 3 minutes each on 2 cores. The tests take 4 minutes more. The library and its tests are built in build/versions/NAME.
+# 3 minutes each on 2 cores. The tests take 4 minutes more. One with CUDA is in $SPTRSV_CACHE and takes 7 and 7 minutes;
+# a GPU is not needed. The library and its tests are built in build/versions/NAME.
 # Writes build/versions/NAME.log, and the lines of these PETScs in results/versions.txt.
 # A PETSc that cannot be downloaded is skipped; one that cannot be built is a failure.
 set -u
@@ -16,6 +17,7 @@ versions=("$@")
 all=()
 mapfile -t all < <(awk '!/^#/ { print $1 }' conf/petsc.versions)
 for kind in -int64 -single -complex -complex-single -complex-int64; do all+=("${all[0]}$kind"); done
+for kind in -int64 -single -complex -complex-single; do all+=("${all[0]}$kind-cuda"); done
 [ $# -gt 0 ] || versions=("${all[@]}")
 passed=0 failed=0 skipped=0
 declare -A lines
@@ -23,12 +25,13 @@ mkdir -p build/versions "$cache/versions" "$cache/sdist"
 [ -e "$cache/versions/sdist" ] || ln -s ../sdist "$cache/versions/sdist"
 
 build_petsc() { # NAME: prints where it is, as shell assignments
-  local scalar=real precision=double indices=32
+  local scalar=real precision=double indices=32 kind=host optimize=-O0 folder=$cache/versions
   case $1- in *-complex-*) scalar=complex ;; esac
   case $1- in *-single-*) precision=single ;; esac
   case $1- in *-int64-*) indices=64 ;; esac
-  PETSC_VERSION=${1%%-*} PETSC_SCALAR=$scalar PETSC_PRECISION=$precision PETSC_INDICES=$indices PETSC_KIND=host \
-    PETSC_OPTIMIZE=-O0 SPTRSV_CACHE=$cache/versions conf/petsc.sh build
+  case $1- in *-cuda-*) kind=cuda optimize=-O1 folder=$cache ;; esac
+  PETSC_VERSION=${1%%-*} PETSC_SCALAR=$scalar PETSC_PRECISION=$precision PETSC_INDICES=$indices PETSC_KIND=$kind \
+    PETSC_OPTIMIZE=$optimize SPTRSV_CACHE=$folder conf/petsc.sh build
 }
 
 run_make() { # NAME TARGET
@@ -37,11 +40,15 @@ run_make() { # NAME TARGET
 }
 
 run_tests() { # NAME: p, f, s are what passed, failed, was skipped
-  local output
+  local output target=check-petsc
   p=0 f=0 s=0
-  output=$(run_make "$1" check)
-  if grep -q '^OK (host)$' <<<"$output"; then p=1; else f=1; fi
-  output=$(run_make "$1" check-petsc | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$')
+  if [[ $1 == *-cuda ]]; then
+    target=pretend-harness
+  else
+    output=$(run_make "$1" check)
+    if grep -q '^OK (host)$' <<<"$output"; then p=1; else f=1; fi
+  fi
+  output=$(run_make "$1" $target | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$')
   if [[ $output =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
     p=$((p + BASH_REMATCH[1])) f=$((f + BASH_REMATCH[2])) s=$((s + BASH_REMATCH[3]))
   else
@@ -56,7 +63,8 @@ sources=$(find makefile conf include src tests examples -type f ! -name '*.pyc' 
 write_results() { # the new lines, and the other ones as they are
   local file=results/versions.txt name line
   {
-    echo "The tests on the host with each PETSc: make check and make check-petsc, by tests/versions.sh"
+    echo "The tests with each PETSc, by tests/versions.sh: make check and make check-petsc on the host; with CUDA, make"
+    echo "pretend-harness: matrices on a pretended device."
     echo
     for name in "${all[@]}"; do
       line=${lines[$name]-$(grep -E "^PETSc $name " $file)}
@@ -80,7 +88,7 @@ for version in "${versions[@]}"; do
     p=0 f=1 s=0 note=", not built"
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  line=$(printf 'PETSc %-21s %4d passed, %d failed, %d skipped%s' "$version" $p $f $s "$note")
+  line=$(printf 'PETSc %-26s %4d passed, %d failed, %d skipped%s' "$version" $p $f $s "$note")
   compiler=$(mpicc --version 2>/dev/null | sed -n '1s/ (.*)//p')
   lines[$version]="$line; $(date -u +%F), sources $sources, $compiler"
   echo "$line, $((SECONDS - start)) s"

@@ -64,7 +64,9 @@ def on_gpus():
 def on_hosts():
     for version, of, counts, date in re.findall(rf"^PETSc ([\d.]+)(\S*) +{COUNTS[1:]}; ({DATE})", text("versions.txt"),
                                                 re.M):
-        yield version, *kind(of), "none", "none", "tests on the host: " + counts, date, "versions.txt"
+        cuda = of.endswith("-cuda")
+        yield (version, *kind(of), "not run" if cuda else "none", "none",
+               f"tests on {'a pretended device' if cuda else 'the host'}: {counts}", date, "versions.txt")
 
 
 def compiled(tried):
