@@ -65,7 +65,7 @@ def on_hosts():
     for version, of, counts, date in re.findall(rf"^PETSc ([\d.]+)(\S*) +{COUNTS[1:]}; ({DATE})", text("versions.txt"),
                                                 re.M):
         cuda = of.endswith("-cuda")
-        yield (version, *kind(of), "not run" if cuda else "none", "none",
+        yield (version, *kind(of), "headers" if cuda else "none", "none",
                f"tests on {'a pretended device' if cuda else 'the host'}: {counts}", date, "versions.txt")
 
 
