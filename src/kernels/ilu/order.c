@@ -15,18 +15,14 @@
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
-/* Seconds that the plan of one triangle takes in a first set-up: launches, and a pass over level sets and entries, or
-   for a schedule a pass along chains of rows. */
-static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
+/* Seconds that the schedule of one triangle takes in a first set-up: a pass along chains of rows. Other plans take
+   little more than the launches of either order. */
+static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
-  const TrsvModelConstants *const k = &TrsvModel;
-
-  return k->plan_launches + (a->traits & TRSV_SCHEDULED
-                               ? k->plan_chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
-                               : k->plan_level * s->levels + k->plan_entry * (double)s->nnz);
+  return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean) : 0;
 }
 
-/* Predicts the two solves, and the rest of a first set-up: two plans and the values. Assumes that U is like L. *choice
+/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. *choice
    gets the algorithm for L if none is named. solves is 0 if an algorithm has no prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
 {
@@ -40,7 +36,7 @@ static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
     cost.solves += seconds;
-    cost.setup += PlanSeconds(a, s);
+    cost.setup += ScheduleSeconds(a, s);
   }
   return cost;
 }
@@ -79,8 +75,7 @@ static double TrialSeconds(const TrsvFactor *f)
 {
   int on_host;
 
-  return OrderingSeconds(f, &on_host) + TrsvModel.order_look +
-         TrsvModel.order_look_entry * ((double)f->lower + f->upper);
+  return OrderingSeconds(f, &on_host) + TrsvModel.order_look;
 }
 
 TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
@@ -123,7 +118,7 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   if (s->levels > levels) s->levels = levels;
   s->level_mean     = (double)s->rows / s->levels;
   s->level_max      = (int)ceil(s->level_mean); /* colors have about the same size */
-  s->level_span     = TrsvModel.order_level_span * s->level_mean;
+  s->level_span     = s->level_mean;
   s->chain_fraction = 0; /* no chains of neighbors */
   s->bandwidth      = s->rows; /* dependencies are in all colors before */
   s->row_bandwidth  = s->rows / 2.0; /* half as far in the mean, unlike in a grid in the natural order */
