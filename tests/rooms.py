@@ -38,7 +38,7 @@ MAY = {
     "solve/chunk": LOW + ["solve/model", "solve/plan", "solve/schedule"],
     "papers": LOW + ["solve/model", "solve/plan"],
     "papers/ag": LOW + ["solve/model", "solve/plan", "papers"],
-    "papers/capellini": LOW + ["solve/model", "solve/plan", "solve/rows"],
+    "papers/capellini": LOW + ["solve/model", "solve/plan", "solve/rows", "papers"],
     "papers/dense": LOW + ["solve/model", "solve/plan", "solve", "papers"],  # the rest is solved by what auto takes
     "papers/recblock": LOW + ["solve/model", "solve/plan", "papers"],
     "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk"],

@@ -26,7 +26,7 @@ PURPOSE = {
     "solve/rows": "`thread`, `sell`: a thread or a lane for each row",
     "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
     "solve/chunk": "`chunk`: the plan and its kernels",
-    "papers": "cuSPARSE, for comparison; settings of published algorithms",
+    "papers": "cuSPARSE, for comparison; settings of published algorithms; graphs of launches",
     "papers/ag": "AG-SpTRSV",
     "papers/capellini": "CapelliniSpTRSV, SyncFree, level sets",
     "papers/dense": "dense triangles and dense parts",

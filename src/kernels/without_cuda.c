@@ -23,10 +23,7 @@ NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvWorkDevice, TrsvWorkOrder *order)
 NONE(TrsvWorkBegin, TrsvWorkOrder *order, TrsvStream stream)
 NONE(TrsvWorkEnd, TrsvWorkOrder *order, TrsvStream stream)
-NONE(TrsvDeviceTimerCreate, TrsvTimer **timer)
-NONE(TrsvDeviceTimerStart, TrsvTimer *timer, TrsvStream stream)
-NONE(TrsvDeviceTimerStop, TrsvTimer *timer, TrsvStream stream)
-NONE(TrsvDeviceTimerRead, TrsvTimer *timer, double *seconds)
+NONE(TrsvDeviceTime, TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
 NONE(TrsvRunInterleaved, TrsvError (*run)(void *), void *first, void *second)
 NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
      TrsvStream stream)
@@ -60,7 +57,6 @@ void   TrsvScratchFree(void *device, TrsvStream stream) { }
 void   TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed) { }
 void   TrsvPinnedFree(int words, unsigned *pointer) { }
 void   TrsvWorkDestroy(TrsvWorkOrder *order) { }
-void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
 TrsvDeviceLimits TrsvDeviceGetLimits(void) { return (TrsvDeviceLimits){0, 0}; }
 size_t TrsvDeviceHeld(void) { return 0; }
 size_t TrsvDevicePeak(void) { return 0; }

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 #include "device/device.h"
+#include "papers/graph.h"
 #include "expect.cuh"
 
 static bool         small;

@@ -290,7 +290,7 @@ extern "C" int SubjectMake(Subject *s, const Case *c, TrsvPlan *plan, const char
   void *x = CheckMemory(malloc(Bytes(c->dag->view.precision, SIDES * (size_t)c->dag->view.rows + 1)));
   int   ok;
 
-  *s = {plan, NULL, c->dag->view.precision, c->dag->view.rows, TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan)), c};
+  *s = {plan, NULL, c->dag->view.precision, c->dag->view.rows, TrsvAlgorithmBitsVary(plan->algorithm), c};
   AllocateVectors(s, c->b);
   ok = SolveFirst(s, x, where) && CheckSolutions(c, x, where);
   free(x);

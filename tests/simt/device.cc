@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "factor/factor.h"
 #include "device/device.h"
+#include "papers/graph.h"
 
 using simt::fails;
 
@@ -105,39 +106,15 @@ TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvS
 }
 
 /* The virtual clock counts a ns for a switch of fibers and for a byte that is copied. */
-struct TrsvTimer {
-  uint64_t start, stop;
-};
-
-TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
+TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
 {
-  *timer = (TrsvTimer *)(fails() ? nullptr : calloc(1, sizeof(**timer)));
-  return *timer ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "cudaEventCreate: made to fail");
-}
+  const auto      start = SimtSwitches() + copied;
+  const TrsvError error = run(data, stream);
 
-TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream)
-{
-  timer->start = SimtSwitches() + copied;
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
-}
-
-TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream)
-{
   (void)simt::finish();
-  timer->stop = SimtSwitches() + copied;
+  *seconds = 1e-9 * (double)(SimtSwitches() + copied - start);
+  if (error) return error;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
-}
-
-TrsvError TrsvDeviceTimerRead(TrsvTimer *timer, double *seconds)
-{
-  *seconds = 1e-9 * (double)(timer->stop - timer->start);
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventSynchronize: made to fail") : TRSV_SUCCESS;
-}
-
-void TrsvDeviceTimerDestroy(TrsvTimer **timer)
-{
-  free(*timer);
-  *timer = nullptr;
 }
 
 TrsvError TrsvDeviceMultiprocessors(int *count)

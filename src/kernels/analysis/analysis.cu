@@ -157,13 +157,11 @@ static __global__ void analysis_span(const TriangleView A, int entries, int leve
 /* The row and the number of each entry. */
 static __global__ void analysis_entries(const TriangleView A, int *row, int *number)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
 
-  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
-  __syncthreads();
-  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    row[k]    = first + segment(offset, rows, k);
+  rows_each(start, rows, [&](int m, int k) {
+    row[k]    = first + m;
     number[k] = k;
   });
 }

@@ -238,23 +238,4 @@ static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned 
   return TRSV_SUCCESS;
 }
 
-/* The words that the blocks of a launch share, zeros before the launch; a caller may add others after them. */
-enum {
-  DATAFLOW_TICKET,
-  DATAFLOW_ABORT_DEVICE,
-  DATAFLOW_ABORT_HOST, /* in device memory: the host reads it after the launch */
-  DATAFLOW_STATES
-};
-
-static inline TrsvSync DataflowSync(unsigned *state)
-{
-  TrsvSync sync;
-
-  sync.ticket       = state + DATAFLOW_TICKET;
-  sync.abort_device = state + DATAFLOW_ABORT_DEVICE;
-  sync.abort_host   = state + DATAFLOW_ABORT_HOST;
-  sync.timeout      = TrsvTimeoutLimit();
-  return sync;
-}
-
 #endif

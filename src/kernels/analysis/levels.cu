@@ -45,9 +45,6 @@ enum {
   BLOCKS_PER_SM = 6
 };
 
-static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES,
-              "a search has the words that its blocks share");
-
 /* Each search uses half the block size of the previous one. The last atomic on a level set's count returns the whole
    count, so the maximum of all returned counts is that of the largest set. One atomic counts the rows of a CUDA block
    that are in the level set of its first row, often all its rows. */
@@ -68,7 +65,7 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
 
   found += search;
   pass.size >>= search;
-  sync.ticket = found->state + DATAFLOW_TICKET;
+  sync.ticket = found->state + TRSV_TICKET;
   if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* dataflow_pass begins with a barrier */
   for (unsigned mine; dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync, mine);) {
     const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
@@ -97,7 +94,7 @@ static TrsvError LaunchSearch(const TrsvMatrix *A, int size, int searches, const
 
   TrsvCall(DataflowBlocks(A->rows, searches, BLOCKS_PER_SM, &blocks));
   TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL,
-              LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
+              LevelPass(A, size), (unsigned)searches, wrong, word, count, search, TrsvSyncScratch(search->state));
   return TrsvDeviceCheckLaunch("levels_find");
 }
 
@@ -109,10 +106,7 @@ TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned 
 
 TrsvError TrsvCheckSearch(const TrsvSearch *found)
 {
-  return found->state[DATAFLOW_ABORT_DEVICE]
-           ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up",
-                      1e-9 * (double)TrsvTimeoutLimit())
-           : TRSV_SUCCESS;
+  return TrsvSyncCheck(found->state, "the search for level sets");
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)

@@ -36,8 +36,8 @@ struct TriangleView {
 
 /* The result of a search for level sets (levels.cu), in device memory; zeros before the search. */
 struct TrsvSearch {
-  unsigned state[3];       /* shared by its blocks */
-  unsigned levels, widest; /* the number of level sets, and the rows of the largest */
+  unsigned state[TRSV_STATES]; /* shared by its blocks */
+  unsigned levels, widest;     /* the number of level sets, and the rows of the largest */
 };
 
 /* Searches a valid triangle, in the default stream. word [rows], zeros before, becomes 1 + the level of each row. count
@@ -83,6 +83,22 @@ static __device__ __forceinline__ int rows_load(const int *offsets, int n, int f
   for (int m = (int)threadIdx.x; m <= ROWS_BLOCK; m += ROWS_BLOCK) start[m] = m <= rows ? offsets[first + m] : INT_MAX;
   __syncthreads();
   return rows;
+}
+
+/* The number of these rows before the first one with invalid offsets. Only they may be read, if there are any: cuts
+   start after them. falls: a word in shared memory. */
+static __device__ __forceinline__ int rows_sound(int *start, int rows, int entries, unsigned *falls)
+{
+  const int t = (int)threadIdx.x;
+
+  if (t == 0) *falls = (unsigned)rows;
+  __syncthreads();
+  if (t < rows && (start[t] < 0 || start[t] > start[t + 1] || start[t + 1] > entries)) atomicMin(falls, (unsigned)t);
+  __syncthreads();
+  const int sound = (int)*falls;
+  if (t >= sound) start[t + 1] = INT_MAX;
+  __syncthreads();
+  return sound;
 }
 
 /* Calls each(row, entry) for all entries of the first `rows` of these rows. The threads take entries in turn, so a long

@@ -1,5 +1,5 @@
 /*
-   Copies, timers, kernel attributes and graphs over the CUDA runtime. Memory: memory.cu.
+   Copies, timers and kernel attributes over the CUDA runtime. Memory: memory.cu.
 */
 #include <pthread.h>
 #include <stdlib.h>
@@ -67,47 +67,31 @@ extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *poi
   return error;
 }
 
-struct TrsvTimer {
-  cudaEvent_t start, stop;
-};
-
-extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
-{
-  *timer = (TrsvTimer *)calloc(1, sizeof(**timer));
-  if (!*timer) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a timer");
-  TrsvError error = Check(cudaEventCreate(&(*timer)->start), "cudaEventCreate");
-  if (!error) error = Check(cudaEventCreate(&(*timer)->stop), "cudaEventCreate");
-  if (error) TrsvDeviceTimerDestroy(timer);
-  return error;
-}
-
-extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream)
-{
-  return Check(cudaEventRecord(timer->start, TrsvDeviceStream(stream)), "cudaEventRecord");
-}
-
-extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream)
-{
-  return Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord");
-}
-
-extern "C" TrsvError TrsvDeviceTimerRead(TrsvTimer *timer, double *seconds)
+static TrsvError TimeBetween(cudaEvent_t start, cudaEvent_t stop, TrsvError (*run)(void *, TrsvStream), void *data,
+                             TrsvStream stream, double *seconds)
 {
   float ms;
 
-  TrsvCall(Check(cudaEventSynchronize(timer->stop), "cudaEventSynchronize"));
-  TrsvCall(Check(cudaEventElapsedTime(&ms, timer->start, timer->stop), "cudaEventElapsedTime"));
+  TrsvCall(Check(cudaEventRecord(start, TrsvDeviceStream(stream)), "cudaEventRecord"));
+  TrsvCall(run(data, stream));
+  TrsvCall(Check(cudaEventRecord(stop, TrsvDeviceStream(stream)), "cudaEventRecord"));
+  TrsvCall(Check(cudaEventSynchronize(stop), "cudaEventSynchronize"));
+  TrsvCall(Check(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime"));
   *seconds = 1e-3 * ms;
   return TRSV_SUCCESS;
 }
 
-extern "C" void TrsvDeviceTimerDestroy(TrsvTimer **timer)
+extern "C" TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream,
+                                    double *seconds)
 {
-  if (!*timer) return;
-  if ((*timer)->start) (void)cudaEventDestroy((*timer)->start);
-  if ((*timer)->stop) (void)cudaEventDestroy((*timer)->stop);
-  free(*timer);
-  *timer = NULL;
+  cudaEvent_t start = NULL, stop = NULL;
+  TrsvError   error = Check(cudaEventCreate(&start), "cudaEventCreate");
+
+  if (!error) error = Check(cudaEventCreate(&stop), "cudaEventCreate");
+  if (!error) error = TimeBetween(start, stop, run, data, stream, seconds);
+  if (start) (void)cudaEventDestroy(start);
+  if (stop) (void)cudaEventDestroy(stop);
+  return error;
 }
 
 /* An attribute of the current device. */
@@ -222,12 +206,6 @@ extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
                          : TRSV_SUCCESS;
 }
 
-struct TrsvDeviceGraph {
-  TrsvError (*launch)(void *, TrsvStream);
-  void           *data;
-  cudaGraphExec_t exec;
-};
-
 /* A wait for the whole device fails while any thread captures a stream, and breaks that capture. This lock excludes
    captures by this file; captures by other code are unknown here. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
@@ -242,7 +220,6 @@ extern "C" int TrsvDeviceDrain(void)
   return 0;
 }
 
-/* Captures in a stream of its own, so that other streams of the process can be used meanwhile. */
 static TrsvError CaptureLaunches(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream,
                                  cudaGraph_t *graph)
 {
@@ -253,44 +230,16 @@ static TrsvError CaptureLaunches(TrsvError (*launch)(void *, TrsvStream), void *
   return error ? error : Check(end, "cudaStreamEndCapture");
 }
 
-extern "C" TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvDeviceGraph **graph)
+TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaGraph_t *graph)
 {
   cudaStream_t stream;
-  cudaGraph_t  recorded = NULL;
-  TrsvError    error;
 
-  *graph = (TrsvDeviceGraph *)calloc(1, sizeof(**graph));
-  if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a graph");
-  (*graph)->launch = launch;
-  (*graph)->data   = data;
-  error            = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  if (!error) {
-    (void)pthread_mutex_lock(&recording);
-    error = CaptureLaunches(launch, data, stream, &recorded);
-    (void)pthread_mutex_unlock(&recording);
-    (void)cudaStreamDestroy(stream);
-  }
-  if (!error) error = Check(cudaGraphInstantiate(&(*graph)->exec, recorded, 0), "cudaGraphInstantiate");
-  if (recorded) (void)cudaGraphDestroy(recorded);
-  if (error) TrsvDeviceGraphDestroy(graph);
+  TrsvCall(Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
+  (void)pthread_mutex_lock(&recording);
+  const TrsvError error = CaptureLaunches(launch, data, stream, graph);
+  (void)pthread_mutex_unlock(&recording);
+  (void)cudaStreamDestroy(stream);
   return error;
-}
-
-extern "C" TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream stream)
-{
-  cudaStreamCaptureStatus status;
-
-  TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
-  if (status != cudaStreamCaptureStatusNone) return graph->launch(graph->data, stream); /* part of the caller's graph */
-  return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch");
-}
-
-extern "C" void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
-{
-  if (!*graph) return;
-  if ((*graph)->exec) (void)cudaGraphExecDestroy((*graph)->exec);
-  free(*graph);
-  *graph = NULL;
 }
 
 extern "C" TrsvError TrsvDeviceCheckLaunch(const char *kernel) { return Check(cudaGetLastError(), kernel); }

@@ -100,13 +100,8 @@ void      TrsvWorkDestroy(TrsvWorkOrder *);
 
 TrsvError TrsvDeviceMultiprocessors(int *count);
 
-/* Measures the time of a stream from start to stop. Reading waits for the stream. */
-typedef struct TrsvTimer TrsvTimer;
-TrsvError TrsvDeviceTimerCreate(TrsvTimer **);
-TrsvError TrsvDeviceTimerStart(TrsvTimer *, TrsvStream);
-TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream);
-TrsvError TrsvDeviceTimerRead(TrsvTimer *, double *seconds);
-void      TrsvDeviceTimerDestroy(TrsvTimer **);
+/* Measures on the device how long the work takes that run(data, stream) launches, and waits for it. */
+TrsvError TrsvDeviceTime(TrsvError (*run)(void *data, TrsvStream), void *data, TrsvStream, double *seconds);
 
 /* The dynamic shared memory with which at most `blocks` blocks of a kernel fit on a multiprocessor; 0: any number fits.
    Allows the kernel to use it. */
@@ -131,13 +126,6 @@ enum {
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);
 TrsvError TrsvDeviceCheckLaunch(const char *kernel); /* the error of the last launch; kernel: its name in messages */
 
-/* A graph: launches made by launch(data, stream), recorded once and replayed as one. data must not change. launch
-   neither allocates nor frees device memory. */
-typedef struct TrsvDeviceGraph TrsvDeviceGraph;
-TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvDeviceGraph **);
-TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *, TrsvStream);
-void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
-
 /* The words that the blocks of a plan's launches share; see sync.cuh. */
 typedef struct {
   unsigned          *ticket;       /* in device memory: the number of tickets taken, modulo those of two launches */
@@ -161,6 +149,18 @@ void      TrsvSyncDestroy(TrsvSync *);
 
 /* TrsvSyncCreate in words [TRSV_SYNC_WORDS] of the caller, which are 0. The caller frees them and abort_host. */
 TrsvError TrsvSyncIn(unsigned *words, TrsvSync *);
+
+/* The same in scratch: state [TRSV_STATES], zeros before the launch; a caller may add words after them. After the
+   launch the host downloads them and calls TrsvSyncCheck: TRSV_ERR_TIMEOUT if a wait exceeded its limit. what: who
+   waited. */
+enum {
+  TRSV_TICKET,
+  TRSV_ABORT_DEVICE,
+  TRSV_ABORT_HOST, /* in device memory, too */
+  TRSV_STATES
+};
+TrsvSync  TrsvSyncScratch(unsigned *state);
+TrsvError TrsvSyncCheck(const unsigned *state, const char *what);
 
 /* Call this before each launch. After a launch whose wait exceeded its limit it returns TRSV_ERR_TIMEOUT, once. */
 TrsvError TrsvSyncStart(TrsvSync *, TrsvStream);

@@ -19,6 +19,10 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 /* Waits for the whole current device; returns 0 if that fails, as it does during a capture. */
 extern "C" int TrsvDeviceDrain(void);
 
+/* Records what launch(data, stream) launches, in a stream of its own, so that other streams of the process can be used
+   meanwhile. No TrsvDeviceDrain() runs at the same time. */
+TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, struct CUgraph_st **graph);
+
 /* The stream that NULL stands for in this thread, and the function that a wait calls while the stream is busy. Both are
    NULL unless interleave.cu runs two functions. */
 struct ThreadState {

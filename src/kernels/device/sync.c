@@ -29,6 +29,18 @@ TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
   return TrsvPinnedAlloc(1, &sync->abort_host);
 }
 
+TrsvSync TrsvSyncScratch(unsigned *state)
+{
+  return (TrsvSync){state + TRSV_TICKET, state + TRSV_ABORT_DEVICE, state + TRSV_ABORT_HOST, timeout};
+}
+
+TrsvError TrsvSyncCheck(const unsigned *state, const char *what)
+{
+  return state[TRSV_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "%s waited longer than %g s for one row and gave up",
+                                             what, 1e-9 * (double)timeout)
+                                  : TRSV_SUCCESS;
+}
+
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 {
   const unsigned zero = 0;

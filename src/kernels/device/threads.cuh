@@ -19,52 +19,54 @@
 
   #include "device/launch.cuh"
 
-static __device__ __forceinline__ double trsv_load(const double *p)
-{
-  double v;
-  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
-  return v;
-}
+/* Relaxed accesses of words in device memory, and in shared memory whose size the launch sets: addresses in that are
+   numbers. */
+template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned address);
 
-static __device__ __forceinline__ float trsv_load(const float *p)
-{
-  float v;
-  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
-  return v;
-}
+  #define TRSV_WORD(T, suffix, letter) \
+  static __device__ __forceinline__ T trsv_load(const T *p) \
+  { \
+    T v; \
+    asm volatile("ld.relaxed.gpu.global." suffix " %0, [%1];" : "=" letter(v) : "l"(p) : "memory"); \
+    return v; \
+  } \
+  static __device__ __forceinline__ void trsv_store(T *p, T v) \
+  { \
+    asm volatile("st.relaxed.gpu.global." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
+  } \
+  template <> __device__ __forceinline__ T trsv_shared_load<T>(unsigned a) \
+  { \
+    T v; \
+    asm volatile("ld.volatile.shared." suffix " %0, [%1];" : "=" letter(v) : "r"(a) : "memory"); \
+    return v; \
+  } \
+  static __device__ __forceinline__ void trsv_shared_store(unsigned a, T v) \
+  { \
+    asm volatile("st.volatile.shared." suffix " [%0], %1;" ::"r"(a), letter(v) : "memory"); \
+  }
+TRSV_WORD(double, "f64", "d")
+TRSV_WORD(float, "f32", "f")
+TRSV_WORD(unsigned, "u32", "r")
+  #undef TRSV_WORD
 
-static __device__ __forceinline__ unsigned trsv_load(const unsigned *p)
-{
-  unsigned v;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  return v;
-}
+/* Of values: a sum with many writers; trsv_store if the condition holds, without a branch. */
+  #define TRSV_VALUE(T, suffix, letter) \
+  static __device__ __forceinline__ void trsv_add(T *p, T v) \
+  { \
+    asm volatile("red.relaxed.gpu.global.add." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
+  } \
+  static __device__ __forceinline__ void trsv_store_if(T *p, T v, bool condition) \
+  { \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global." suffix " [%0], %1; }" ::"l"(p), \
+                 letter(v), "r"((unsigned)condition) \
+                 : "memory"); \
+  }
+TRSV_VALUE(double, "f64", "d")
+TRSV_VALUE(float, "f32", "f")
+  #undef TRSV_VALUE
 
-static __device__ __forceinline__ void trsv_store(double *p, double v)
-{
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
-}
-
-static __device__ __forceinline__ void trsv_store(float *p, float v)
-{
-  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
-}
-
-static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v)
-{
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
-/* Sums and counters with many writers. A count-down releases the earlier stores of its thread. A thread that acquires
-   the counter sees what all earlier count-downs released. */
-static __device__ __forceinline__ void trsv_add(double *p, double v)
-{
-  asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
-}
-static __device__ __forceinline__ void trsv_add(float *p, float v)
-{
-  asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
-}
+/* A counter with many writers. A count-down releases the earlier stores of its thread. A thread that acquires the
+   counter sees what all earlier count-downs released. */
 static __device__ __forceinline__ void trsv_count_down(unsigned *p)
 {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory");
@@ -120,8 +122,6 @@ static __device__ __forceinline__ void trsv_pause() { }
 static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
 { __nanosleep(nanoseconds); } /* the same, with a delay */
 
-/* Shared memory whose size the launch sets. Its addresses are numbers; accesses are relaxed, like those of words in
-   device memory. */
 struct TrsvQuad {
   unsigned x, y, z, w;
 };
@@ -132,25 +132,6 @@ static __device__ __forceinline__ unsigned trsv_shared_address()
   return (unsigned)__cvta_generic_to_shared(trsv_shared_memory);
 }
 
-template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned address);
-template <> __device__ __forceinline__ double          trsv_shared_load<double>(unsigned a)
-{
-  double v;
-  asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(a) : "memory");
-  return v;
-}
-template <> __device__ __forceinline__ float trsv_shared_load<float>(unsigned a)
-{
-  float v;
-  asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(v) : "r"(a) : "memory");
-  return v;
-}
-template <> __device__ __forceinline__ unsigned trsv_shared_load<unsigned>(unsigned a)
-{
-  unsigned v;
-  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(a) : "memory");
-  return v;
-}
 template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsigned a)
 {
   TrsvQuad v;
@@ -159,19 +140,6 @@ template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsig
                : "r"(a)
                : "memory");
   return v;
-}
-
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, double v)
-{
-  asm volatile("st.volatile.shared.f64 [%0], %1;" ::"r"(a), "d"(v) : "memory");
-}
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, float v)
-{
-  asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory");
-}
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, unsigned v)
-{
-  asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
 }
 
 /* Release and acquire of a counter, within the block. */
@@ -311,23 +279,17 @@ static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address
                : "memory");
 }
 
-static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
-{
-  asm volatile(
-    "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::
-      "r"(peer.low + address),
-    "r"(peer.high), "d"(v), "r"((unsigned)condition)
-    : "memory");
-}
-
-static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
-{
-  asm volatile(
-    "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::
-      "r"(peer.low + address),
-    "r"(peer.high), "f"(v), "r"((unsigned)condition)
-    : "memory");
-}
+  #define TRSV_PUSH(T, suffix, letter) \
+  static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, T v, bool condition) \
+  { \
+    asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; " \
+                 "@p st.relaxed.cluster." suffix " [a], %2; }" ::"r"(peer.low + address), \
+                 "r"(peer.high), letter(v), "r"((unsigned)condition) \
+                 : "memory"); \
+  }
+TRSV_PUSH(double, "f64", "d")
+TRSV_PUSH(float, "f32", "f")
+  #undef TRSV_PUSH
 
 /* All threads of the cluster call arrive, and later wait. After the wait all blocks of the cluster have started. This
    orders no memory. */
@@ -352,21 +314,6 @@ static __device__ __forceinline__ void                    trsv_cluster_arrive() 
 static __device__ __forceinline__ void                    trsv_cluster_wait() { __trap(); }
 static __device__ __forceinline__ void                    trsv_cluster_sync() { __trap(); }
   #endif
-
-/* trsv_store if the condition holds, without a branch. */
-static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
-{
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f64 [%0], %1; }" ::"l"(p), "d"(v),
-               "r"((unsigned)condition)
-               : "memory");
-}
-
-static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool condition)
-{
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f32 [%0], %1; }" ::"l"(p), "f"(v),
-               "r"((unsigned)condition)
-               : "memory");
-}
 
 /* Hides the origin of a value, so that the compiler keeps it in a register instead of computing it again. */
 static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }

@@ -154,7 +154,7 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */
     lower->filled = 0; /* the plan's values and words come from invalid pivots */
-    TrsvCall(TrsvPlanReciprocalsOver(lower, stream));
+    TrsvCall(lower->algorithm->pivots->over(lower, stream));
   }
 }
 
@@ -284,7 +284,7 @@ TrsvError TrsvFactorMaterialize(TrsvFactor *f, const TrsvPlan *lower, TrsvStream
   if (!TrsvPlanFindsPivots(lower) || !lower->filled)
     return TrsvFail(TRSV_ERR_ARGUMENT, "L has no values: the plan that held them has none");
   TrsvCall(AllocateArray(f, f->lower, &f->l));
-  error = TrsvPlanGetValues(lower, f->l, stream);
+  error = lower->algorithm->pivots->get_values(lower, f->l, stream);
   if (!error) return TRSV_SUCCESS;
   FreeArray(f, TrsvValueSize(f->precision) * (size_t)f->lower, &f->l);
   return error;

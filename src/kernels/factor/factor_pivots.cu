@@ -219,7 +219,7 @@ static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, Trs
   TrsvCall(TrsvLaunchEachIn(stream, "pivots_terms", pivots_terms<T, ICC>, f->rows, F, f->mirror_offset, f->rows));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   lower->filled = 0; /* with terms of the recurrence, not with L */
-  TrsvCall(TrsvPlanReciprocals(lower, f->u, f->inverse, stream));
+  TrsvCall(lower->algorithm->pivots->reciprocals(lower, f->u, f->inverse, stream));
   TrsvCall(TrsvLaunchEachIn(stream, "pivots_check", pivots_check<T, ICC>, f->rows, F, f->rows));
   if (f->l) return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
   TrsvCall(FillFactors<T, ICC>(F, f->rows, FILL_LOWER, stream));

@@ -15,18 +15,11 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* entries of the row before it, or -1 */
-  TRSV_SHARED(unsigned, falls, 1); /* the first row with invalid offsets; only rows before it are read */
+  TRSV_SHARED(unsigned, falls, 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
-  diagonal[t] = -1;
-  if (t == 0) falls[0] = (unsigned)rows;
-  __syncthreads();
-  if (t < rows && (start[t] < 0 || start[t] > start[t + 1] || start[t + 1] > offsets[n]))
-    atomicMin(&falls[0], (unsigned)t);
-  __syncthreads();
-  const int sound = (int)falls[0];
-  if (t >= sound) start[t + 1] = INT_MAX;
-  __syncthreads();
+  diagonal[t] = -1; /* rows_sound() has barriers */
+  const int sound = rows_sound(start, rows, offsets[n], falls);
   if (!first && t == 0 && start[0]) atomicMin(bad, 0u);
   if (sound) rows_each(start, sound, [&](int m, int k) { /* else start[0] is invalid */
     const int i = first + m, j = columns[k], before = k > start[m] ? columns[k - 1] : -1;

@@ -7,23 +7,17 @@
    Colors rise and fall along every side: 0 1 2 3 2 1 0 and so on. The color of a point is the sum over the sides.
    Neighbors along a side differ by one; with weights 1, 2, 4 neighbors across corners differ, too. If a step goes over
    two points, the color is that of a box of two points, combined with the place in the box. Only points with color 0
-   along every side come before all their neighbors. Iterations of CG with PETSc's ILU(0), here / natural order / red
-   and black: 5-point plane of 300^2, 7 colors: 182 / 201 / 269; 7-point space of 48^3, 10 colors: 49 / 52 / 59. If the
-   entries along one side are far larger than all others, the order along that side matters most, so colors rise for
-   longer there. Plane of 200^2, entries 100 times as large along x: 91 iterations in the natural order, 287 with tops
-   of 4 along both sides, 131 with a top of 32 along x.
+   along every side come before all their neighbors. If the entries along one side are far larger than all others, the
+   order along that side matters most, so colors rise for longer there.
 
    In large grids with a star stencil (no corners), a color has runs of 4 points along x. Without runs, each point of a
    color needs its own memory sector in b, in x and in the neighbors' solutions; a run needs one sector. The points of
    a run are a chain, so rows have more level sets (12 instead of 7 in a plane, 16 instead of 10 in space), but groups
    of rows that a warp solves together have fewer (6, 10). Along x, colors rise for two runs only; along the other sides
-   they rise for one more point. Iterations of CG with PETSc's ILU(0), natural order / without runs / with runs: planes
-   of 500^2 299 / 342 / 339; 1000^2 562 / 586 / 564; spaces of 65^3 67 / 67 / 61; 80^3 81 / 82 / 77; 128^3 124 / 123 /
-   120; insulated walls, 200^2, 212 / 241 / 268; flow along x, half of it along y, 200^2, GMRES: 144 / 210 / 179. If the
-   entries along x are far larger, there are no runs: a run ends where colors fall, so many points would come before all
-   their neighbors (200^2, 100 times along x: 244 iterations and more). Small grids have no runs, because their time
-   depends on the level sets of rows. With corners in the stencil, all points of adjacent runs are neighbors: there
-   would be three times as many level sets of rows, and slower solves.
+   they rise for one more point. If the entries along x are far larger, there are no runs: a run ends where colors fall,
+   so many points would come before all their neighbors. Small grids have no runs, because their time depends on the
+   level sets of rows. With corners in the stencil, all points of adjacent runs are neighbors: there would be three
+   times as many level sets of rows, and slower solves. docs/notes/experiments.md has the iterations of CG.
 */
 #include <stdlib.h>
 #include <string.h>

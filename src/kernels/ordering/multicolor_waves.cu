@@ -4,7 +4,7 @@
    Two scans find the nodes, and a sort finds the edges of each node to earlier nodes. One launch then finds the words
    of all nodes, each after those of its earlier neighbors: the time is that of the longest chain of neighbors.
 
-   Mapping: a block has BLOCK rows, and its threads share all their entries. dataflow.cuh has the mapping, the memory
+   Mapping: the threads of a block share the entries of its rows (rows_each). dataflow.cuh has the mapping, the memory
    order and why it ends of multicolor_words; in other launches no thread waits, and values cross threads by atomics
    and at barriers of a block. Same bits: sets and maxima do not depend on the order of their elements.
 */
@@ -13,10 +13,6 @@
 #include "analysis/dataflow.cuh"
 #include "device/setup.cuh"
 #include "ordering/multicolor.h"
-
-enum {
-  BLOCK = 256
-};
 
 typedef unsigned long long Bits;
 
@@ -29,54 +25,38 @@ struct MatrixRows {
   int          *node;
 };
 
-/* Loads the offsets of a block's rows into shared memory; returns the number of rows. */
-static __device__ __forceinline__ int load_offsets(const MatrixRows &A, int first, int *offset)
-{
-  const int rows = min((int)BLOCK, A.rows - first);
-
-  for (int n = (int)threadIdx.x; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
-  __syncthreads();
-  return rows;
-}
-
 /* *bad: the first row with invalid offsets or columns. */
 static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(unsigned, falls, 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start),
+            sound = rows_sound(start, rows, A.entries, falls);
 
-  if (t == 0) falls[0] = (unsigned)rows;
-  __syncthreads();
-  if (t < rows && (offset[t] > offset[t + 1] || offset[t] < 0 || offset[t + 1] > A.entries))
-    atomicMin(&falls[0], (unsigned)t);
-  __syncthreads();
-  const int sound = (int)falls[0]; /* only rows before it are read */
-  if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
-  entries_each<BLOCK>(sound ? offset[0] : 0, sound ? offset[sound] : 0, [&](int k) {
-    if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
+  if (threadIdx.x == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
+  if (sound) rows_each(start, sound, [&](int m, int k) {
+    if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + m));
   });
 }
 
 /* differs[i]: 1 if rows i - 1 and i have different columns, or if row i has none. */
 static __global__ void multicolor_differs(const MatrixRows A, int *differs)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(int, length, BLOCK); /* of the row if the previous one has the same, else 0 */
-  TRSV_SHARED(int, other, BLOCK);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, i = first + t, rows = load_offsets(A, first, offset);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(int, length, ROWS_BLOCK); /* of the row if the previous one has the same, else 0 */
+  TRSV_SHARED(int, other, ROWS_BLOCK);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, i = first + t,
+            rows = rows_load(A.offsets, A.rows, first, start);
 
   if (t < rows) {
-    const int own = offset[t + 1] - offset[t];
+    const int own = start[t + 1] - start[t];
 
-    length[t] = i && own == offset[t] - A.offsets[i - 1] ? own : 0;
+    length[t] = i && own == start[t] - A.offsets[i - 1] ? own : 0;
     other[t]  = !length[t];
   }
   __syncthreads();
-  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    const int n = segment(offset, rows, k);
-
-    if (length[n] && A.columns[k] != A.columns[k - length[n]]) atomicMax(&other[n], 1);
+  rows_each(start, rows, [&](int m, int k) {
+    if (length[m] && A.columns[k] != A.columns[k - length[m]]) atomicMax(&other[m], 1);
   });
   __syncthreads();
   if (t < rows) differs[i] = other[t];
@@ -108,19 +88,19 @@ static __global__ void multicolor_nodes(const MatrixRows A, const int *before)
 
 static __global__ void multicolor_scale(const MatrixRows A)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(Bits, diagonal, BLOCK);
-  TRSV_SHARED(Bits, largest, BLOCK);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(Bits, diagonal, ROWS_BLOCK);
+  TRSV_SHARED(Bits, largest, ROWS_BLOCK);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK,
+            rows = rows_load(A.offsets, A.rows, first, start);
 
   diagonal[t] = largest[t] = 0;
   __syncthreads();
-  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    const int    n    = segment(offset, rows, k);
+  rows_each(start, rows, [&](int m, int k) {
     const double size = fabs(A.values[k]);
 
     if (size > 0)
-      atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n],
+      atomicMax(A.columns[k] == first + m ? &diagonal[m] : &largest[m],
                 (Bits)trsv_bits(size)); /* bits of positive numbers compare as the numbers do */
   });
   __syncthreads();
@@ -129,16 +109,17 @@ static __global__ void multicolor_scale(const MatrixRows A)
 
 static __global__ void multicolor_strongest(const MatrixRows A)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(Bits, largest, BLOCK);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(Bits, largest, ROWS_BLOCK);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK,
+            rows = rows_load(A.offsets, A.rows, first, start);
 
   largest[t] = 0;
   __syncthreads();
-  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    const int n = segment(offset, rows, k), i = first + n, j = A.columns[k];
+  rows_each(start, rows, [&](int m, int k) {
+    const int i = first + m, j = A.columns[k];
 
-    if (i != j) atomicMax(&largest[n], (Bits)trsv_bits(TrsvStrength(A.values[k], A.scale[i], A.scale[j])));
+    if (i != j) atomicMax(&largest[m], (Bits)trsv_bits(TrsvStrength(A.values[k], A.scale[i], A.scale[j])));
   });
   __syncthreads();
   if (t < rows) A.strongest[first + t] = trsv_from_bits(largest[t]);
@@ -148,11 +129,11 @@ static __global__ void multicolor_strongest(const MatrixRows A)
    which the sort puts last. */
 static __global__ void multicolor_edges(const MatrixRows A, int nodes, unsigned *later, int *edge)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
-  const int first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
 
-  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    const int  i = first + segment(offset, rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];
+  rows_each(start, rows, [&](int row, int k) {
+    const int  i = first + row, j = A.columns[k], n = A.node[i], m = A.node[j];
     const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.strongest[i], A.strongest[j]);
 
     later[k] = (unsigned)(n == m ? nodes : max(n, m));
@@ -274,7 +255,7 @@ static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *st
 
 /* Words that the host downloads, after those of the launch. */
 enum {
-  LARGEST_COLOR = DATAFLOW_STATES,
+  LARGEST_COLOR = TRSV_STATES,
   BAD_ROW,
   STATES
 };
@@ -286,7 +267,7 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
   TrsvCall(DataflowBlocks(nodes, 1, BLOCKS_PER_SM, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
   TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge},
-              word, DataflowSync(state));
+              word, TrsvSyncScratch(state));
   return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
@@ -327,11 +308,8 @@ static TrsvError ColorRows(const MatrixRows &A, int *work, int *scratch, unsigne
   TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
                           state + LARGEST_COLOR));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  if (found[DATAFLOW_ABORT_DEVICE])
-    return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up",
-                    1e-9 * (double)TrsvTimeoutLimit());
   *colors = (int)found[LARGEST_COLOR] + 1;
-  return TRSV_SUCCESS;
+  return TrsvSyncCheck(found, "the search for an ordering");
 }
 
 extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,

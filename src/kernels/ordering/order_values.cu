@@ -24,7 +24,7 @@
 #include "ordering/multicolor.h"
 
 enum {
-  BLOCK  = 256,
+  BLOCK  = ROWS_BLOCK,
   SAMPLE = 2048 /* rows whose discarded fill is estimated */
 };
 
@@ -58,14 +58,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
 {
   TRSV_SHARED(double, skew, BLOCK);
   TRSV_SHARED(double, all, BLOCK);
-  TRSV_SHARED(int, start, BLOCK + 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, count = min((int)BLOCK, rows - first);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int first = (int)blockIdx.x * BLOCK, count = rows_load(offsets, rows, first, start);
   double    s = 0, a = 0;
 
-  for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
-  __syncthreads();
-  entries_each<BLOCK>(start[0], start[count], [&](int k) {
-    const int    i = first + segment(start, count, k), j = columns[k];
+  rows_each(start, count, [&](int m, int k) {
+    const int    i = first + m, j = columns[k];
     const double v = signed_size(values[k]);
 
     if (j == i) return;

@@ -31,23 +31,32 @@ typedef struct {
   const void *index[2];               /* the same on the device */
   void *own[6], *b, *x, *permuted[2]; /* own: copies of data of the host; permuted: b and x in the order of the rows,
                                          if that is not theirs */
-  TrsvTimer  *timer;
   TrsvStream  stream;
   double      bound; /* the largest backward error of a right solution */
   double      end;   /* the clock's time at which tuning ends */
 } Trial;
 
+typedef struct {
+  TrsvPlan    *plan;
+  const Trial *trial;
+} TimedSolve;
+
+static TrsvError SolveOnce(void *data, TrsvStream stream)
+{
+  const TimedSolve *const s = data;
+
+  return TrsvPlanSolve(s->plan, s->trial->b, s->trial->x, stream);
+}
+
 /* The median time of solves. Stops early if the plan is much slower than the best one. */
 static TrsvError MeasureTime(TrsvPlan *plan, const Trial *t, double best, double *seconds)
 {
-  double times[SOLVES];
-  int    n = 0;
+  TimedSolve solve = {plan, t};
+  double     times[SOLVES];
+  int        n = 0;
 
   while (n < SOLVES && (n < LEAST || TrsvSeconds() < t->end)) {
-    TrsvCall(TrsvDeviceTimerStart(t->timer, t->stream));
-    TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
-    TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream));
-    TrsvCall(TrsvDeviceTimerRead(t->timer, &times[n]));
+    TrsvCall(TrsvDeviceTime(SolveOnce, &solve, t->stream, &times[n]));
     if (++n == LEAST) {
       qsort(times, LEAST, sizeof(times[0]), TrsvAscending);
       if (times[0] > hopeless * best) break;
@@ -125,7 +134,6 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, 
   t->T.columns = (const int *)columns;
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->b));
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->x));
-  TrsvCall(TrsvDeviceTimerCreate(&t->timer));
   TrsvCall(TrsvAlloc(size * rows, &b));
   for (size_t i = 0; i < size / real * rows; i++) {
     seed = seed * 6364136223846793005ull + 1442695040888963407ull;
@@ -255,7 +263,6 @@ static TrsvError TuneMember(const TrsvPair *pair, TrsvPairMember *m, const TrsvM
   for (int i = 0; i < 2; i++) TrsvDeviceFree(t.permuted[i]);
   TrsvDeviceFree(t.b);
   TrsvDeviceFree(t.x);
-  TrsvDeviceTimerDestroy(&t.timer);
   m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
   (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "there is no memory to measure other algorithms");

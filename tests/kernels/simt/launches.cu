@@ -1,6 +1,7 @@
 /*
    The executor: launches that begin before the previous launch has ended, and graphs.
 */
+#include "papers/graph.h"
 #include "simt/reports.h"
 
 /* Records the words of the previous launch that it reads before its wait and after it, and writes its own words. */

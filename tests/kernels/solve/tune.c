@@ -86,7 +86,7 @@ static void CheckMember(const TrsvPairMember *m, const char *where)
   const TrsvTrial *best = &m->trials[m->chosen];
   char             settings[TRSV_SETTINGS];
 
-  Expect(m->choice.algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm,
+  Expect(m->choice.algorithm == best->algorithm && m->plan->algorithm == best->algorithm,
          "%s: the plan is not by what was chosen", where);
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   Expect(!strcmp(settings, best->settings), "%s: the plan has settings '%s', chosen was '%s'", where, settings,

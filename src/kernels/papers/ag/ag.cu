@@ -200,7 +200,15 @@ TRSV_ALGORITHM(TrsvAg) = {
   .name       = "ag",
   .summary    = "any scheme of the space that AG-SpTRSV searches",
   .source     = "AG-SpTRSV (ACM TACO 21(4), 2024)",
-  .citation   = TRSV_CITE_AG_SPTRSV,
+  .citation   =
+    "@article{AGSpTRSV,\n"
+    "  author  = {Zhengding Hu and Jingwei Sun and Zhongyang Li and Guangzhong Sun},\n"
+    "  title   = {{AG-SpTRSV}: An Automatic Framework to Optimize Sparse Triangular Solve on {GPU}s},\n"
+    "  journal = {ACM Transactions on Architecture and Code Optimization},\n"
+    "  volume  = {21},\n"
+    "  number  = {4},\n"
+    "  year    = {2024}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyze    = AgAnalyze,

@@ -181,7 +181,15 @@ TRSV_ALGORITHM(TrsvCsc) = {
   .name       = "csc",
   .summary    = "by columns: a solved row adds to the rows that depend on it, with atomic operations",
   .source     = "SyncFree (Liu et al., Euro-Par 2016)",
-  .citation   = TRSV_CITE_SYNCFREE,
+  .citation   =
+    "@inproceedings{SyncFreeSpTRSV,\n"
+    "  author    = {Weifeng Liu and Ang Li and Jonathan Hogg and Iain S. Duff and Brian Vinter},\n"
+    "  title     = {A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves},\n"
+    "  booktitle = {Euro-Par 2016: Parallel Processing},\n"
+    "  series    = {LNCS},\n"
+    "  volume    = {9833},\n"
+    "  year      = {2016}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyze    = CscAnalyze,

@@ -174,7 +174,15 @@ TRSV_ALGORITHM(TrsvFusion) = {
   .name       = "fusion",
   .summary    = "rows to threads or to warps, 32 rows at a time",
   .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021)",
-  .citation   = TRSV_CITE_YUENYEUNG,
+  .citation   =
+    "@article{YuenyeungSpTRSV,\n"
+    "  author  = {Feng Zhang and Jiya Su and Weifeng Liu and Bingsheng He and Ruofan Wu and Xiaoyong Du and "
+    "Rujia Wang},\n"
+    "  title   = {{YuenyeungSpTRSV}: A Thread-Level and Warp-Level Fusion Synchronization-Free Sparse "
+    "Triangular Solve},\n"
+    "  journal = {IEEE Transactions on Parallel and Distributed Systems},\n"
+    "  year    = {2021}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyze    = FusionAnalyze,

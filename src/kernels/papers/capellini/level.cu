@@ -17,6 +17,7 @@
 #include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
+#include "papers/graph.h"
 
 enum {
   BLOCK      = 128,
@@ -131,7 +132,13 @@ TRSV_ALGORITHM(TrsvLevel) = {
   .name       = "level",
   .summary    = "a launch for each level set, all of them in one CUDA graph",
   .source     = "Anderson and Saad (1989); CapelliniSpTRSV (ICPP 2020), Algorithm 2",
-  .citation   = TRSV_CITE_LEVEL_SETS,
+  .citation   =
+    "@article{AndersonSaad1989,\n"
+    "  author  = {Edward Anderson and Yousef Saad},\n"
+    "  title   = {Solving Sparse Triangular Linear Systems on Parallel Computers},\n"
+    "  journal = {International Journal of High Speed Computing},\n"
+    "  year    = {1989}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyze    = LevelAnalyze,

@@ -85,7 +85,15 @@ TRSV_ALGORITHM(TrsvWarp) = {
   .name       = "warp",
   .summary    = "a warp for each row, in the order of level sets",
   .source     = "Dufrechou and Ezzatti (PDP 2018); CapelliniSpTRSV (ICPP 2020), Algorithm 3",
-  .citation   = TRSV_CITE_SYNCFREE_CSR,
+  .citation   =
+    "@inproceedings{DufrechouEzzatti2018,\n"
+    "  author    = {Ernesto Dufrechou and Pablo Ezzatti},\n"
+    "  title     = {Solving Sparse Triangular Linear Systems in Modern {GPU}s: A Synchronization-Free "
+    "Algorithm},\n"
+    "  booktitle = {26th Euromicro International Conference on Parallel, Distributed and Network-based "
+    "Processing (PDP)},\n"
+    "  year      = {2018}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyze    = WarpAnalyze,

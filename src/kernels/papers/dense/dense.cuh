@@ -10,6 +10,7 @@
 
 #include "device/sync.cuh"
 #include "papers/dense/dense.h"
+#include "papers/graph.h"
 
 enum {
   DENSE_ROWS  = 128, /* threads of a block with a thread for each row */

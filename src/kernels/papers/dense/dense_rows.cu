@@ -343,11 +343,11 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
     if (g->plan && g->end - g->begin > most) most = g->end - g->begin, rest = g->plan;
   }
   if (!dense) {
-    (void)snprintf(line, size, "no dense block, all by %s", TrsvAlgorithmName(TrsvPlanAlgorithm(rest)));
+    (void)snprintf(line, size, "no dense block, all by %s", TrsvAlgorithmName(rest->algorithm));
     return;
   }
   n = snprintf(line, size, "%d rows dense in %d, rest %s, form=%s", d->covered, d->blocks,
-               rest ? TrsvAlgorithmName(TrsvPlanAlgorithm(rest)) : "none", forms[TrsvDenseSolves(dense)]);
+               rest ? TrsvAlgorithmName(rest->algorithm) : "none", forms[TrsvDenseSolves(dense)]);
   if (n > 0 && (size_t)n < size && TrsvDenseSolves(dense) == TRSV_DENSE_BLOCKS)
     n += snprintf(line + n, size - (size_t)n, " block=%d", TrsvDenseBlock(dense));
   if (n > 0 && (size_t)n < size && dense->settings.launches)
@@ -358,7 +358,11 @@ TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
   .summary    = "dense diagonal blocks of a sparse triangle as such",
   .source     = "Dense Lower Triangular Solver (a course report)",
-  .citation   = TRSV_CITE_DENSE_TRIANGLES,
+  .citation   =
+    "@misc{DenseLowerTriangularSolver,\n"
+    "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
+    "  note  = {Course report; its authors are not named}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyze    = DenseAnalyze,

@@ -17,6 +17,7 @@
      launches in sequence). */
 #include <stdlib.h>
 #include <string.h>
+#include "papers/graph.h"
 #include "papers/recblock/recblock.h"
 #include "papers/recblock/recblock_kernels.cuh"
 #include "papers/spsv.h"
@@ -310,7 +311,13 @@ TRSV_ALGORITHM(TrsvRecblock) = {
   .name       = "recblock",
   .summary    = "triangular blocks are solved, square blocks multiplied",
   .source     = "Lu, Niu and Liu (ICPP 2020)",
-  .citation   = TRSV_CITE_BLOCK_ALGORITHMS,
+  .citation   =
+    "@inproceedings{RecBlockSpTRSV,\n"
+    "  author    = {Zhengyang Lu and Yuyao Niu and Weifeng Liu},\n"
+    "  title     = {Efficient Block Algorithms for Parallel Sparse Triangular Solve},\n"
+    "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n"
+    "  year      = {2020}\n"
+    "}\n",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyze    = RecblockAnalyze,

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/citations.h"
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
@@ -195,7 +194,15 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .name         = "chunk",
   .summary      = "scheduled chunks of rows, solved in shared memory; diagonal blocks inverted for narrow level sets",
   .source       = "this project; inverted blocks after Alvarado and Schreiber (1993)",
-  .citation     = TRSV_CITE_INVERSE_FACTORS,
+  .citation     =
+    "@article{AlvaradoSchreiber1993,\n"
+    "  author  = {Fernando L. Alvarado and Robert Schreiber},\n"
+    "  title   = {Optimal Parallel Solution of Sparse Triangular Systems},\n"
+    "  journal = {SIAM Journal on Scientific Computing},\n"
+    "  volume  = {14},\n"
+    "  number  = {2},\n"
+    "  year    = {1993}\n"
+    "}\n",
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyze      = Analyze,

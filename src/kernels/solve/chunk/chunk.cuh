@@ -74,6 +74,24 @@ template <class T, int K, int W> struct ChunkLayout {
   { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
+/* By a block with a thread for each place of a stage: the sums over earlier places, given the values of the record at
+   this place, 0 if there is none. Low half: values; high half: records. sums: words in shared memory, one for each
+   warp. Has one barrier. */
+static __device__ __forceinline__ unsigned chunk_sums(unsigned values, unsigned *sums)
+{
+  const unsigned place = threadIdx.x, lane = place % 32, own = values ? 65536u + values : 0;
+  unsigned       sum = own;
+
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const unsigned before = __shfl_up_sync(0xffffffffu, sum, d);
+    if (lane >= d) sum += before;
+  }
+  if (lane == 31) sums[place / 32] = sum;
+  __syncthreads();
+  for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
+  return sum - own;
+}
+
 /* chunk_solve.cu: the kernel for these settings that solves, or that finds reciprocals; NULL: there is none. And its
    launch, with from and to as in a plan. */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);

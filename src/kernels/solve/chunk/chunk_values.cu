@@ -14,26 +14,15 @@ struct RecordSources {
   int  diagonal;    /* its source */
   int  value, near; /* the first index of the record in c.wide, and in c.apart */
 
-  __device__ __forceinline__ RecordSources(const ChunkSources &c, unsigned rows, int *sums)
+  __device__ __forceinline__ RecordSources(const ChunkSources &c, unsigned rows, unsigned *sums)
   {
-    const unsigned place = threadIdx.x, lane = place % 32;
-    const int      all = c.counts[(size_t)blockIdx.x * rows + place];
-    int            own, sum; /* low half: values, high half: records */
+    const int all = c.counts[(size_t)blockIdx.x * rows + threadIdx.x];
 
     count = all % CHUNK_PART;
     part  = all >= CHUNK_PART;
-    sum = own = count ? 65536 + count : 0;
-    for (unsigned d = 1; d < 32; d *= 2) {
-      const int before = __shfl_up_sync(0xffffffffu, sum, d);
-      if (lane >= d) sum += before;
-    }
-    if (lane == 31) sums[place / 32] = sum;
-    __syncthreads();
-    for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
-    sum -= own;
-
-    const int record = c.starts[2 * blockIdx.x] + (sum >> 16);
-    value    = c.starts[2 * blockIdx.x + 1] + (sum & 65535);
+    const unsigned sum    = chunk_sums((unsigned)count, sums);
+    const int      record = c.starts[2 * blockIdx.x] + (int)(sum >> 16);
+    value    = c.starts[2 * blockIdx.x + 1] + (int)(sum & 65535);
     near     = value - record;
     diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
   }
@@ -52,7 +41,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
-  TRSV_SHARED(int, sums, Layout::rows / 32);
+  TRSV_SHARED(unsigned, sums, Layout::rows / 32);
   unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
   const unsigned       place = threadIdx.x;
   const RecordSources  own(c, Layout::rows, sums);
@@ -73,7 +62,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   chunk_scatter(const ChunkSources c, const unsigned char *records, T *to)
 {
   typedef ChunkLayout<T, K, W> Layout;
-  TRSV_SHARED(int, sums, Layout::rows / 32);
+  TRSV_SHARED(unsigned, sums, Layout::rows / 32);
   const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
   const RecordSources        own(c, Layout::rows, sums);
 

@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(256)
   write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K, size),
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = CHUNK_ROWS(K, size),
             step_bytes        = CHUNK_QUADS(K, size) * W * 16;
   const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
@@ -138,19 +138,8 @@ static __global__ void __launch_bounds__(256)
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
 
-  /* sums over earlier places. Low half: cells in the draft; high half: records */
-  const unsigned own = count ? 65536u + (unsigned)count : 0;
-  unsigned       sum = own;
-  for (int x = 1; x < 32; x *= 2) {
-    const unsigned before = __shfl_up_sync(0xffffffffu, sum, x);
-    if (lane >= x) sum += before;
-  }
-  if (lane == 31) sums[t / 32] = sum;
   if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : (int)exports[0];
-  __syncthreads();
-  for (int x = 0; x < t / 32; x++) sum += sums[x];
-  sum -= own;
-
+  const unsigned              sum     = chunk_sums((unsigned)count, sums);
   const int                   rank    = (int)(sum >> 16);
   const unsigned short *const cells   = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
   unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;

@@ -195,23 +195,6 @@ int TrsvPlanFindsPivots(const TrsvPlan *plan)
   return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->can(plan);
 }
 
-TrsvError TrsvPlanReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
-{
-  return plan->algorithm->pivots->reciprocals(plan, b, x, stream);
-}
-
-TrsvError TrsvPlanReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
-{
-  return plan->algorithm->pivots->over(plan, stream);
-}
-
-TrsvError TrsvPlanGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
-{
-  return plan->algorithm->pivots->get_values(plan, values, stream);
-}
-
-const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
-
 void TrsvPlanDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   if (size) *line = 0;

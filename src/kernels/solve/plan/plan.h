@@ -29,8 +29,12 @@ struct TrsvFused {
   const TrsvPairLaunch *launch;
 };
 
-/* The functions by which a plan finds pivots: TrsvPlanFindsPivots, TrsvPlanReciprocals, TrsvPlanReciprocalsOver,
-   TrsvPlanGetValues. */
+/* The functions by which a plan with a unit diagonal finds the pivots of an incomplete factorization. reciprocals
+   computes x_i = 1 / (b_i - sum of a_ik x_k), with the plan's values a: the reciprocals of the pivots obey this
+   recurrence if only pivots depend on each other (factor_pivots.cu). b and x are in row order and may be the same; a
+   row with b_i = 0 gets no reciprocal. Call over after a wait for the stream: it returns TRSV_ERR_TIMEOUT if a wait in
+   the launch exceeded its limit; without that call the plan's next launch returns the error. get_values reads the
+   plan's values in the order of TrsvPlanSetValues. */
 typedef struct {
   int (*can)(const TrsvPlan *);
   TrsvError (*reciprocals)(TrsvPlan *, const void *b, void *x, TrsvStream);
@@ -42,7 +46,7 @@ struct TrsvAlgorithm {
   const char *name;
   const char *summary;  /* what it does, in a line */
   const char *source;   /* its origin, in a line */
-  const char *citation; /* the origin in BibTeX (base/citations.h); NULL: nothing to cite */
+  const char *citation; /* the origin in BibTeX; NULL: nothing to cite */
   TrsvMemory  memory;
   TrsvMemory  pattern; /* the memory in which analyze expects the matrix, its analysis and source */
 
@@ -116,28 +120,17 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
    TRSV_ERR_TIMEOUT. */
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
-const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
-void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
-size_t               TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
-void                 TrsvPlanDestroy(TrsvPlan **);
+void   TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
+size_t TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
+void   TrsvPlanDestroy(TrsvPlan **);
 
 /* TrsvPlanCreate with permutations of b and x, in the matrix's memory (NULL: none), and with the settings of this rank
    by predicted time. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
-/* TrsvPlanReciprocals finds pivots of an incomplete factorization by a plan with a unit diagonal:
-   x_i = 1 / (b_i - sum of a_ik x_k), with the plan's values a. The reciprocals of the pivots obey this recurrence if
-   only pivots depend on each other (factor_pivots.cu). b and x are in row order and may be the same; a row with b_i = 0
-   gets no reciprocal. TrsvPlanFindsPivots returns 1 if the plan, which may be NULL, can do this. Call
-   TrsvPlanReciprocalsOver after a wait for the stream: it returns TRSV_ERR_TIMEOUT if a wait in the launch exceeded its
-   limit; without that call the plan's next launch returns the error. */
-int       TrsvPlanFindsPivots(const TrsvPlan *);
-TrsvError TrsvPlanReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
-TrsvError TrsvPlanReciprocalsOver(TrsvPlan *, TrsvStream);
-
-/* Reads the values of such a plan in the order of TrsvPlanSetValues. */
-TrsvError TrsvPlanGetValues(const TrsvPlan *, void *values, TrsvStream);
+/* 1 if the plan, which may be NULL, can find pivots (TrsvPivotSolve). */
+int TrsvPlanFindsPivots(const TrsvPlan *);
 
 /* TrsvPlanSolve directly after another solve of this library in the same stream, as an early launch, which overlaps
    with the end of that solve. After any other work an early launch is right, but a microsecond slower. */

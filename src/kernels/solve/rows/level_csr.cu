@@ -68,7 +68,12 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
 {
   const int r = trsv_index();
 
-  if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
+  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
+}
+
+TrsvError TrsvLevelCSRLengths(const TrsvSplit *s, const int *position, int *length)
+{
+  return TrsvLaunchEach("level_csr_lengths", level_csr_lengths, (size_t)s->rows, *s, position, length);
 }
 
 /* Writes each row of the sequence at its position. width: the width of padded rows, or 0. */
@@ -184,7 +189,7 @@ static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
 
   TrsvCall(TrsvLevelCSRAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!padded && s->rows) {
-    TrsvCall(TrsvLaunchEach("level_csr_lengths", level_csr_lengths, rows, *s, position, length));
+    TrsvCall(TrsvLevelCSRLengths(s, position, length));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
   return TrsvLaunchEach("level_csr_place", level_csr_place, rows, TriangleView(A), *s, position, source,

@@ -72,10 +72,11 @@ typedef struct {
 } TrsvSplit;
 
 /* The parts of TrsvLevelCSRAnalyze. The first finds the position of each row of a sequence, and, if level is not NULL,
-   the level set of each position. The second allocates memory for so many rows, entries and columns, with sync set up
-   and no word ready. */
+   the level set of each position. The second counts the entries of the row at each position; position NULL: that of the
+   sequence. The third allocates memory for so many rows, entries and columns, with sync set up and no word ready. */
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,
                                 unsigned *level);
+TrsvError TrsvLevelCSRLengths(const TrsvSplit *, const int *position, int *length);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
 
 /* Makes the sequence in which no row has more than `longest` entries. */

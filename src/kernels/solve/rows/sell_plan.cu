@@ -51,14 +51,6 @@ static __global__ void sell_clear(int n, int *columns, int *source)
   source[k]  = -1;
 }
 
-/* length[p]: entries of the row at position p. */
-static __global__ void sell_lengths(const TrsvSplit s, const int *position, int *length)
-{
-  const int r = trsv_index();
-
-  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
-}
-
 /* Writes the entries of each row of the sequence, and marks the rows on which other slices depend. */
 static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first,
                                   const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice,
@@ -173,7 +165,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
-  TrsvCall(TrsvLaunchEach("sell_lengths", sell_lengths, (size_t)c->rows, *c, position, room));
+  TrsvCall(TrsvLevelCSRLengths(c, position, room));
   TrsvCall(TrsvLaunchEach("sell_shapes", sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));

@@ -143,36 +143,25 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
                            unsigned *level, int *depth)
 {
   enum {
-    TICKET,
-    ABORT_DEVICE,
-    ABORT_HOST,
-    MOST,
+    MOST = TRSV_STATES,
     STOP,
     STATES
   };
   unsigned  state[STATES], *room;
-  TrsvSync  sync;
   TrsvError error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
-  sync.ticket       = room + TICKET;
-  sync.abort_device = room + ABORT_DEVICE;
-  sync.abort_host   = room + ABORT_HOST; /* read after the launch only */
-  sync.timeout      = TrsvTimeoutLimit();
-  error             = TrsvDeviceClear(room, sizeof(state), NULL);
+  error = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
     TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
-                limit, level, room + MOST, room + STOP, sync);
+                limit, level, room + MOST, room + STOP, TrsvSyncScratch(room));
     error = TrsvDeviceCheckLaunch("slices_depth");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
   TrsvScratchFree(room, NULL);
-  if (!error && state[ABORT_DEVICE])
-    return TrsvFail(TRSV_ERR_TIMEOUT,
-                    "sell: the search for level sets of slices gave up a wait after %g s",
-                    1e-9 * (double)sync.timeout);
+  TrsvCall(error);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
-  return error;
+  return TrsvSyncCheck(state, "the search for level sets of slices");
 }
 
 extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices,

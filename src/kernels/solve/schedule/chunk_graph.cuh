@@ -79,7 +79,7 @@ struct ChunkHeights {
   int        toward;   /* 1: the values of a row follow that of its diagonal; -1: they precede it */
   int       *height;   /* [n] the length of the longest chain of dependents of each position */
   int        bits;     /* of a height */
-  unsigned  *words;    /* of the launch that finds heights; the next launch checks CHUNK_ABORT_DEVICE */
+  unsigned  *words;    /* of the launch that finds heights; the next launch checks TRSV_ABORT_DEVICE */
   void      *memory;   /* holds height and words */
   void      *extended; /* holds the graph if rows were split */
 };
@@ -132,10 +132,7 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 
 /* Words that the blocks of one launch share. */
 enum {
-  CHUNK_TICKET,
-  CHUNK_ABORT_DEVICE,
-  CHUNK_ABORT_HOST,
-  CHUNK_MAXIMUM,
+  CHUNK_MAXIMUM = TRSV_STATES,
   CHUNK_NODES,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
@@ -143,17 +140,11 @@ enum {
   CHUNK_WORDS
 };
 
-static inline TrsvSync ChunkSync(unsigned *words)
-{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, TrsvTimeoutLimit()}; }
-
 /* Reads the words after a launch. TRSV_ERR_TIMEOUT: a wait exceeded its limit. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_ABORT_DEVICE]
-           ? TrsvFail(TRSV_ERR_TIMEOUT, "the schedule of chunk waited longer than %g s for one row and gave up",
-                      1e-9 * (double)TrsvTimeoutLimit())
-           : TRSV_SUCCESS;
+  return TrsvSyncCheck(now, "the schedule of chunk");
 }
 
 #endif

@@ -165,7 +165,7 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
     TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
-                ChunkSync(o->words), levels, starts, mail, words, o->height);
+                TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
     error = TrsvDeviceCheckLaunch("chunk_heights");
   }
   TrsvScratchFree(memory, NULL);

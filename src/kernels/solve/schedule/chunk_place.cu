@@ -174,7 +174,7 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
   const int p = trsv_index();
 
   if (p < CHUNK_WORDS)
-    words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_ABORT_DEVICE ? before[p] : 0;
+    words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == TRSV_ABORT_DEVICE ? before[p] : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
@@ -246,7 +246,7 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
   const size_t room  = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
                times = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
   PlaceView    v     = {G,
-                        ChunkSync(r->words),
+                        TrsvSyncScratch(r->words),
                         settings->length,
                         settings->width,
                         settings->steps_l2,
