@@ -12,7 +12,7 @@
 #if !defined(__x86_64__)
   #include <ucontext.h>
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
   #include <sanitizer/asan_interface.h>
   #include <sanitizer/common_interface_defs.h>
 #endif
@@ -48,7 +48,7 @@ static size_t color()
   return 64 * (n++ % 61);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
 void       *scheduler_fake;
 const void *scheduler_stack;
 size_t      scheduler_size;
@@ -67,6 +67,7 @@ static void prepare(Fiber &f, void (*entry)())
 }
 
 static void release(Fiber &) {}
+[[maybe_unused]] static void *bottom(const Fiber &f) { return f.top; } /* of what the fiber has on its stack */
 #else
 static ucontext_t scheduler;
 
@@ -85,6 +86,7 @@ static void prepare(Fiber &f, void (*entry)())
 void into(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
 void back(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
 static void release(Fiber &f) { delete (ucontext_t *)f.top; }
+[[maybe_unused]] static void *bottom(const Fiber &f) { return f.stack; }
 #endif
 
 static void (*entry_of)();
@@ -100,15 +102,16 @@ void fiber_start(Fiber &f, void (*entry)())
 {
   entry_of = entry;
   f.stack  = take_stack();
-#if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(f.stack, stack_size); /* contents of an earlier fiber */
-#endif
   prepare(f, first);
 }
 
 void fiber_end(Fiber &f)
 {
   if (!f.stack) return;
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
+  /* functions that will not return */
+  __asan_unpoison_memory_region(bottom(f), (size_t)((char *)f.stack + stack_size - (char *)bottom(f)));
+#endif
   release(f);
   pool.push_back(f.stack);
   f.stack = nullptr;

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
   #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -21,7 +21,7 @@ struct Fiber {
 void fiber_start(Fiber &, void (*entry)()); /* entry must not return; it leaves through the scheduler */
 void fiber_end(Fiber &);                    /* called by the scheduler; at any point of its life */
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
 extern void       *scheduler_fake;
 extern const void *scheduler_stack;
 extern size_t      scheduler_size;

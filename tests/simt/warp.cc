@@ -42,7 +42,7 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   const unsigned bit = 1u << t->lane;
   size_t         i   = 0;
 
-  const bool orders = !strcmp(name, "__syncwarp"); /* memory */
+  const bool orders = !memcmp(name, "__sy", 4); /* __syncwarp: memory */
 
   if (!(mask & bit)) misuse("%s (line %u): the calling lane %u is not in the mask %08x", name, line, t->lane, mask);
   if (mask & w.ended)

@@ -103,7 +103,7 @@ static void CheckAsymmetries(void)
 /* The discarded fill by its definition, of all rows: so few that the library's sample has all. */
 static void ComputeDiscardedFill(const Square *A, const int *place, double fill[2])
 {
-  double *d = (double *)calloc((size_t)A->rows, sizeof(double));
+  double *d = (double *)calloc((size_t)(unsigned)A->rows, sizeof(double));
 
   for (int i = 0; i < A->rows; i++)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
