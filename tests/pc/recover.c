@@ -73,6 +73,7 @@ static PetscErrorCode CheckFails(PetscErrorCode ierr, const char what[])
 #define CheckFails(...) \
   do { \
     PetscErrorCode check_fails_; \
+    message[0] = 0; \
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
     check_fails_ = __VA_ARGS__; \
     PetscCall(PetscPopErrorHandler()); \

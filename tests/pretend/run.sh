@@ -2,18 +2,23 @@
 # What check-pretend runs beside PETSc's harness: the failure of each call in set-ups and solves, on one rank and on
 # two, and a test of the harness with a smaller matrix.
 #
-# usage: tests/pretend/run.sh BUILD MPIEXEC [sanitized | ranks]
+# usage: tests/pretend/run.sh BUILD MPIEXEC [all | sanitized | ranks] [K/N]
 #
 # BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process
-# for each: 20 minutes)
+# for each: 20 minutes). K/N: the K-th of N shares, for as many processes
 set -u
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/../check.sh"
-build=$1 mpiexec=$2 only=${3-}
-part=
+build=$1 mpiexec=$2 only=${3-} share=${4-1/1}
+part= turn=0
+[ "$only" != all ] || only=
 [ "$only" != sanitized ] || part='sanitized, '
 export PETSC_OPTIONS="-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 export ASAN_OPTIONS=detect_leaks=0
+
+shared() { # NAME COMMAND...: a check, if it is of this share
+  [ $((turn++ % ${share#*/})) != $((${share%/*} - 1)) ] || check "$@"
+}
 
 fails() { # KIND STEP OPTIONS...: the k-th call, for every k, or for each STEP-th
   local kind=$1 step=$2 out
@@ -55,14 +60,14 @@ while read -r name options; do
     step=1
     case $part$kind in sanitized*malloc | sanitized*own) step=3 ;; sanitized*) step=29 ;; esac
     # shellcheck disable=SC2086
-    check "${part}failures, $kind, one of $step, $name" fails $kind $step $options
+    shared "${part}failures, $kind, one of $step, $name" fails $kind $step $options
   done
   for kind in device malloc petsc; do
     [ "$only" != sanitized ] || continue
     step=7 first=$((i++ % 7 + 1))
     [ "$only" != ranks ] || step=1 first=1
     # shellcheck disable=SC2086
-    check "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $first $step -n 20 $options
+    shared "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $first $step -n 20 $options
   done
 done <<'END'
 auto
@@ -76,13 +81,13 @@ END
 multicolor=(-n 6400 -mat_sptrsvgpu_algorithm thread)
 step=47
 [ -z "$part" ] || step=151
-[ "$only" = ranks ] || check "${part}failures, device, one of $step, the multicolor order" \
+[ "$only" = ranks ] || shared "${part}failures, device, one of $step, the multicolor order" \
   fails device $step "${multicolor[@]}" -mat_sptrsvgpu_factorization device
 if [ -z "$only" ]; then
   for kind in ilu icc; do
-    check "ordering, 6,400 rows, $kind" \
+    shared "ordering, 6,400 rows, $kind" \
       silent "$build/../tests/tests/pc/ordering" "${multicolor[@]}" -few 20 -pc_sptrsvgpu_factor $kind
-    check "ordering, 13,000 rows on two ranks, $kind" silent $mpiexec -n 2 "$build/../tests/tests/pc/ordering" \
+    shared "ordering, 13,000 rows on two ranks, $kind" silent $mpiexec -n 2 "$build/../tests/tests/pc/ordering" \
       "${multicolor[@]}" -n 12996 -few 20 -pc_sptrsvgpu_factor $kind
   done
 fi
