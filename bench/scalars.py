@@ -12,7 +12,7 @@ import sys
 
 from results import ROOT, gpu_of, mean, write_part
 
-BEGIN = "<!-- made by bench/scalars.py from results/scalars.jsonl -->\n"
+BEGIN = "<!-- made by bench/scalars.py from results/scalars{,_h100}.jsonl -->\n"
 FILES = ("scalars.jsonl", "scalars_h100.jsonl")
 TYPES = ("float", "double", "complex-float", "complex")
 SLOW = 2.2  # complex solves that take more times as long as real ones are named

@@ -110,11 +110,30 @@ def planted():
 
 
 def on_hosts():
-    found = re.findall(r"^PETSc \S+ +(\d+) passed, +(\d+) failed", text("versions.txt"), re.M)
-    if found:
-        passed, failed = (sum(map(int, column)) for column in zip(*found))
-        yield (f"the tests with {len(found)} builds of PETSc, on the host", f"{passed:,} passed, {failed} failed", "",
-               "versions.txt")
+    for names, what in ((r"\S+(?<!-cuda)", "on the host"), (r"\S+-cuda", "with a pretended device")):
+        found = re.findall(rf"^PETSc {names} +(\d+) passed, +(\d+) failed", text("versions.txt"), re.M)
+        if found:
+            passed, failed = (sum(map(int, column)) for column in zip(*found))
+            yield (f"the tests with {len(found)} builds of PETSc, {what}", f"{passed:,} passed, {failed} failed", "",
+                   "versions.txt")
+
+
+def exchanges():
+    """Of the first part of gpu_h100.txt: words written by halves, and the reports of racecheck."""
+    part = text("gpu_h100.txt")
+    if not part:
+        return
+    place = re.search(r"H\d00", part).group() + ", " + re.search(r"\d{4}-\d\d-\d\d", part).group()
+    words = re.findall(r"^halves, .*: (\d+) words, .* (\d+) torn$", part, re.M)
+    if words:
+        yield ("words written by 8 or 16 bytes and probed by 4, in shared memory",
+               f"{sum(int(n) for n, _ in words):,} words, {sum(int(n) for _, n in words)} torn", place, "gpu_h100.txt")
+    known = re.findall(r"^  (\d+) reports: ", part, re.M)
+    if known:
+        unknown = re.findall(r"^  UNEXPLAINED, (\d+) reports", part, re.M)
+        yield ("racecheck over `chunk` and its set-ups",
+               f"{sum(map(int, known)):,} reports between places that exchange words, {sum(map(int, unknown))} others",
+               place, "gpu_h100.txt")
 
 
 def rows():
@@ -122,6 +141,7 @@ def rows():
     yield from same_plan()
     yield from same_bits()
     yield from shared_gpu()
+    yield from exchanges()
     yield from backward_errors()
     yield from counted("gpu_petsc_3.26.txt", "PETSc's harness on a GPU", r"^(\d+ passed, \d+ failed), \d+ skipped$")
     yield from other_types()

@@ -2,7 +2,7 @@
 # in shared memory that are their own flags are reported as races; tests/gpu/races.py sorts the reports by place.
 # needs: compute-sanitizer of the CUDA toolkit
 # writes: races-*.log
-# takes: about 3 min, at most 320 s
+# takes: 70 s, at most 320 s
 
 begin "racecheck, by place"
 small=(diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8)

@@ -1,7 +1,7 @@
 # Solves of real matrices with values of each type, compared with cuSPARSE.
 # needs: nothing else
 # writes: scalars.jsonl
-# takes: about 6 min, at most 600 s
+# takes: 160 s, at most 600 s
 
 begin "solves with values of each type"
 rm -f "$results/scalars.jsonl"

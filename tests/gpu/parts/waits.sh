@@ -2,7 +2,7 @@
 # time-out.
 # needs: nothing else
 # writes: waits.log
-# takes: about 20 s
+# takes: 40 s
 
 begin "waits and streams"
 run_logged waits 120 "$GPU_WAITS"
