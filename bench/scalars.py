@@ -19,14 +19,20 @@ SLOW = 2.2  # complex solves that take more times as long as real ones are named
 
 
 def read(path):
-    """By type and triangle: the lines of the algorithms, with the settings that they chose; the GPU."""
-    groups = {}
+    """By type and triangle: the lines of the algorithms, with the settings that they chose; the same of the shortest
+    time of all settings measured; the GPU."""
+    groups, best = {}, {}
     with open(os.path.join(ROOT, "results", path), encoding="utf-8") as f:
         for line in map(json.loads, f):
-            if line["rank"] == 0 and line["ok"] and line["ms"] > 0:
-                of = groups.setdefault(line["precision"], {}).setdefault((line["matrix"], line["triangle"]), {})
-                of[line["algorithm"]] = line
-    return groups, gpu_of(line)
+            if not line["ok"] or line["ms"] <= 0:
+                continue
+            key = line["matrix"], line["triangle"]
+            if line["rank"] == 0:
+                groups.setdefault(line["precision"], {}).setdefault(key, {})[line["algorithm"]] = line
+            if line["algorithm"] != "cusparse":
+                of = best.setdefault(line["precision"], {})
+                of[key] = min(line["ms"], of.get(key, line["ms"]))
+    return groups, best, gpu_of(line)
 
 
 def chosen(lines):
@@ -35,7 +41,7 @@ def chosen(lines):
 
 def rows(path):
     """The rows of the table, and what they count: one GPU."""
-    groups, gpu = read(path)
+    groups, best, gpu = read(path)
     double = groups["double"]
     real = [k for k in double if ":" not in k[0]]  # the others are generated
     out = []
@@ -43,8 +49,7 @@ def rows(path):
         group = {k: groups[name][k] for k in real}
         ratios = [chosen(a)["ms"] / chosen(double[k])["ms"] for k, a in group.items()]
         gains = [a["cusparse"]["ms"] / chosen(a)["ms"] for a in group.values()]
-        ours = [[x["ms"] for x in a.values() if x["algorithm"] != "cusparse"] for a in group.values()]
-        regrets = [chosen(a)["ms"] / min(times) for a, times in zip(group.values(), ours)]
+        regrets = [chosen(a)["ms"] / best[name][k] for k, a in group.items()]
         out.append(
             f"| {gpu} | {name} | {mean(ratios):.2f} | {max(ratios):.2f} | {mean(gains):.2f} | {min(gains):.2f} "
             f"| {mean(regrets):.3f} | {max(regrets):.2f} |"
@@ -59,12 +64,13 @@ def table():
     return "\n".join(
         [
             "| GPU | values | time over that with double | at most | cuSPARSE's time over `auto`'s | at least "
-            "| `auto`'s over the best algorithm's | at most |",
+            "| `auto`'s over the best measured | at most |",
             "|---|---|---|---|---|---|---|---|",
             *(row for out, _, _ in parts for row in out),
             "",
-            f"Geometric means over {parts[0][2]}. No answer was wrong. Complex takes more than {SLOW} times",
-            "the time of double for these triangles.\n",
+            f"Geometric means over {parts[0][2]}. No answer was wrong. The best measured is the",
+            "best algorithm; on the H100, with double and complex, also the best of three settings. Complex takes more than",
+            f"{SLOW} times the time of double for these triangles.\n",
             *(f"- {slow}." for _, slow, _ in parts),
         ]
     ) + "\n"
