@@ -69,8 +69,8 @@ def table():
             *(row for out, _, _ in parts for row in out),
             "",
             f"Geometric means over {parts[0][2]}. No answer was wrong. The best measured is the",
-            "best algorithm; on the H100, with double and complex, also the best of three settings. Complex takes more than",
-            f"{SLOW} times the time of double for these triangles.\n",
+            "best algorithm; on the H100, with double and complex, also the best of three settings. Complex takes more",
+            f"than {SLOW} times the time of double for these triangles.\n",
             *(f"- {slow}." for _, slow, _ in parts),
         ]
     ) + "\n"
