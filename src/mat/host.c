@@ -76,7 +76,9 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
 
     for (PetscInt k = i[r]; k < i[r + 1]; k++) {
       PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
+                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT "; columns of these %" PetscInt_FMT
+                 " rows are 0 to %" PetscInt_FMT ": correct the arrays of the matrix",
+                 first + r, j[k], n, n - 1);
       PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
                  "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT
                  "; make the matrix of rows with increasing columns, without duplicates",

@@ -14,8 +14,8 @@ PetscErrorCode SpTRSVGPUCheckSize(PetscInt rows, PetscLogDouble entries)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Indices in 32 bits: from itself if PetscInt has 32 bits, otherwise a copy. Each is less than 2^31. To be restored by
-   SpTRSVGPURestoreIndices(). */
+/* Indices in 32 bits: from itself if PetscInt has 32 bits, otherwise a copy, in which an index that does not
+   fit is -1. To be restored by SpTRSVGPURestoreIndices(). */
 PetscErrorCode SpTRSVGPUGetIndices(PetscInt n, const PetscInt from[], const int **to)
 {
   int *copy;
@@ -24,7 +24,7 @@ PetscErrorCode SpTRSVGPUGetIndices(PetscInt n, const PetscInt from[], const int 
   if (sizeof(PetscInt) == sizeof(int)) *to = (const int *)from;
   else {
     PetscCall(PetscMalloc1(n, &copy));
-    for (PetscInt i = 0; i < n; i++) copy[i] = (int)from[i];
+    for (PetscInt i = 0; i < n; i++) copy[i] = from[i] == (int)from[i] ? (int)from[i] : -1;
     *to = copy;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,11 +16,12 @@ typedef enum {
   CASE_UNSORTED,  /* columns of row 1 in falling order */
   CASE_DUPLICATE, /* a column twice in row 1 */
   CASE_RANGE,     /* a column beyond the last one */
+  CASE_WIDE,      /* a column that is right in its low 32 bits only */
   CASE_SOUND
 } Case;
 static const char *const Cases[] = {"missing", "zero",     "last",      "nan",      "nanpivot",  "infinite",
                                     "nanrhs",  "negative", "nonsquare", "unsorted", "duplicate", "range",
-                                    "sound",   "Case",     "CASE_",     NULL};
+                                    "wide",    "sound",    "Case",      "CASE_",    NULL};
 
 /* Lower bidiagonal, with stored zeros above, except for the fault */
 static PetscErrorCode Create(Case which, PetscInt n, Mat *A)
@@ -63,8 +64,9 @@ static PetscErrorCode CreateFromArrays(Case which, Mat *A)
     j[2] = 2;
     j[4] = 0;
   } else if (which == CASE_DUPLICATE) j[2] = 1;
-  else j[4] = 3;
+  else j[4] = which == CASE_RANGE ? 3 : (PetscInt)(((PetscInt64)1 << 32) + 2);
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3, 3, i, j, v, A));
+  PetscCall(MatSetFromOptions(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,7 +107,7 @@ int main(int argc, char **args)
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-case", Cases, (PetscEnum *)&which, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  if (which == CASE_UNSORTED || which == CASE_DUPLICATE || which == CASE_RANGE) PetscCall(CreateFromArrays(which, &A));
+  if (which >= CASE_UNSORTED && which <= CASE_WIDE) PetscCall(CreateFromArrays(which, &A));
   else PetscCall(Create(which, n, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, which == CASE_NANRHS ? NAN : 1));
@@ -164,7 +166,12 @@ int main(int argc, char **args)
          suffix: range
          requires: !debug
          args: -case range
-         filter: Error: grep -o "Row 1 has column 3 of 3"
+         filter: Error: grep -o "Row 1 has column 3; columns of these 3 rows are 0 to 2: correct the arrays"
+      test:
+         suffix: wide
+         requires: defined(PETSC_USE_64BIT_INDICES) !debug
+         args: -case wide -pc_sptrsvgpu_ordering {{natural multicolor}}
+         filter: Error: grep -o "Row 1 has column 4294967298; columns of these 3 rows are 0 to 2: correct the arrays"
       test:
          suffix: zero_error
          args: -case zero -ksp_error_if_not_converged

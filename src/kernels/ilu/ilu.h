@@ -62,8 +62,9 @@ struct TrsvIlu {
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* narrow.cu: TrsvDeviceNarrow copies n 64-bit indices to new memory as 32-bit indices. TrsvNarrowCreate returns A, or,
-   if A is wide, A with copied indices. Arrays are on the device; both work in the default stream and wait for it. */
+/* narrow.cu: TrsvDeviceNarrow copies n 64-bit indices to new memory as 32-bit indices; one that does not fit becomes
+   -1. TrsvNarrowCreate returns A, or, if A is wide, A with copied indices. Arrays are on the device; both work in the
+   default stream and wait for it. */
 TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);

@@ -1,5 +1,5 @@
 /*
-   Copies 64-bit indices on the device to 32-bit indices.
+   Copies 64-bit indices on the device to 32-bit indices; one that does not fit becomes -1.
 
    Mapping: a thread for each index. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
    copies.
@@ -11,7 +11,7 @@ static __global__ void narrow(int n, const int64_t *from, int *to)
 {
   const int i = trsv_index();
 
-  if (i < n) to[i] = (int)from[i];
+  if (i < n) to[i] = from[i] == (int)from[i] ? (int)from[i] : -1; /* an index that does not fit is invalid */
 }
 
 extern "C" TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to)

@@ -309,7 +309,7 @@ static void TestNarrowMatrix(void)
   End();
 }
 
-/* Indices in 64 bits become the same in 32 bits; an error leaves no memory. */
+/* Indices in 64 bits become the same in 32 bits, or -1 if they do not fit; an error leaves no memory. */
 static void TestNarrow(void)
 {
   static const int sizes[] = {0, 1, 255, 256, 257, 1000};
@@ -321,6 +321,10 @@ static void TestNarrow(void)
     int      *narrow = malloc(sizeof(int) * ((size_t)n + 1)), *found, failed = 1;
 
     for (int k = 0; k < n; k++) wide[k] = narrow[k] = k % 3 ? 2147483647 - k : k;
+    for (int k = 4; k < n; k += 5) { /* these do not fit */
+      wide[k]   = (k % 2 ? -k : k) + ((int64_t)1 << 32);
+      narrow[k] = -1;
+    }
     ExpectError(TrsvDeviceAlloc(sizeof(*wide) * (size_t)n, &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
     ExpectError(TrsvDeviceUpload(device, wide, sizeof(*wide) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
     ExpectError(TrsvDeviceNarrow(n, device, &found), TRSV_SUCCESS, "TrsvDeviceNarrow");
