@@ -322,8 +322,13 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
+      args: -pc_type sptrsvgpu -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
       args: -pc_sptrsvgpu_ordering {{natural multicolor}}
+      output_file: output/bad_sound.out
+   test:
+      suffix: small_capellini
+      nsize: {{1 2}}
+      args: -pc_type capellini -n {{0 1 2}}
       output_file: output/bad_sound.out
    # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for
    # ever

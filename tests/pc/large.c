@@ -2,6 +2,7 @@ static char help[] =
   "Blocks that indices of 32 bits do not suffice for: an error that names the size, and a sound matrix afterwards.\n\n";
 
 #include "common.h"
+#include <petsc/private/isimpl.h>
 #include <sptrsvgpu.h>
 
 static PetscErrorCode (*getinfo)(Mat, MatInfoType, MatInfo *);
@@ -23,9 +24,41 @@ static PetscErrorCode Check(const char what[], PetscErrorCode ierr, const char h
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **args)
+/* Set-up of a matrix whose layouts say that it has one row more than is allowed; afterwards they are right, for another
+   PC: the first one has an order of so many rows */
+static PetscErrorCode CheckRows(Mat A)
 {
-  Mat             A, plain;
+  PetscLayout rows, columns;
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLayouts(A, &rows, &columns));
+  n = rows->n;
+  for (int afterwards = 0; afterwards < 2; afterwards++) {
+    PC             pc;
+    PetscErrorCode ierr;
+
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, A, A));
+    rows->n = rows->N = columns->n = columns->N = afterwards ? n : INT_MAX;
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
+    ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    rows->n = rows->N = columns->n = columns->N = n;
+    PetscCall(Check(afterwards ? "set-up afterwards" : "set-up by rows", ierr,
+                    afterwards ? NULL
+                               : "The block of this rank has 2147483647 rows and 460 nonzeros; sptrsvgpu orders, and "
+                                 "solves with, at most 2147483646 rows and 2147483647 nonzeros"));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same by nonzeros, where PetscInt can count them */
+static PetscErrorCode CheckNonzeros(Mat A)
+{
+  Mat             plain;
   PC              pc;
   IS              row, column;
   const PetscInt *i, *j;
@@ -34,9 +67,6 @@ int main(int argc, char **args)
   PetscErrorCode  ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(SpTRSVGPURegister());
-  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCSetOperators(pc, A, A));
@@ -56,7 +86,7 @@ int main(int argc, char **args)
   PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &plain));
   PetscCall(MatGetRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   entries            = i[n];
-  ((PetscInt *)i)[n] = (PetscInt)3000000000;
+  ((PetscInt *)i)[n] = (PetscInt)3000000000LL;
   PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = MatGetOrdering(plain, MATORDERINGMULTICOLOR, &row, &column);
   PetscCall(PetscPopErrorHandler());
@@ -67,6 +97,19 @@ int main(int argc, char **args)
   PetscCall(ISDestroy(&row));
   PetscCall(ISDestroy(&column));
   PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(CheckRows(A));
+  if (PetscDefined(USE_64BIT_INDICES)) PetscCall(CheckNonzeros(A));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
   return 0;
@@ -75,7 +118,7 @@ int main(int argc, char **args)
 /*TEST
 
    testset:
-      requires: defined(PETSC_USE_64BIT_INDICES) !debug
+      requires: !debug
       output_file: output/empty.out
       test:
          suffix: host

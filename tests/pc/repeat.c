@@ -101,7 +101,7 @@ int main(int argc, char **args)
          args: -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
       test:
          suffix: gamg
-         args: -n 2500 -rounds 2 -pc_type gamg -mg_levels_pc_type sptrsvgpu
+         args: -n 900 -rounds 2 -pc_type gamg -mg_levels_pc_type sptrsvgpu
          args: -mg_levels_pc_sptrsvgpu_ordering {{natural multicolor}}
 
 TEST*/

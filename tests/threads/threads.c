@@ -1,7 +1,7 @@
 /*
    Two threads with plans of their own, on the host: serial solves and objects with PETSc-like triangles, orderings,
-   settings, time limits, and messages of errors. For the thread sanitizer; linked with the library of a build without
-   CUDA.
+   settings, time limits, and messages of errors; objects for a device that is pretended, whose creation is counted. For
+   the thread sanitizer; linked with the library of a build without CUDA.
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -75,6 +75,25 @@ static void SolveByObject(Thread *t, double c)
   TrsvIluDestroy(&ilu);
 }
 
+/* In place of the function of a build without CUDA (--wrap): there is a device. */
+TrsvError __wrap_TrsvWorkDevice(TrsvWorkOrder *order)
+{
+  (void)order;
+  return TRSV_SUCCESS;
+}
+
+/* Set-ups on a device are numbered across threads. The host factors, so that nothing else asks for the device. */
+static void CountSetups(Thread *t)
+{
+  const TrsvIluRequest request = {.kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE,
+                                  .place = TRSV_PLACE_HOST, .timeout = 1 + t->number};
+  TrsvIlu             *ilu[2];
+
+  for (int i = 0; i < 2; i++) Expect(t, !TrsvIluCreate(&request, ROWS, NULL, &ilu[i]), "TrsvIluCreate for a device");
+  Expect(t, t->failed || ilu[0]->setup < ilu[1]->setup, "the numbers of set-ups do not rise");
+  for (int i = 0; i < 2; i++) TrsvIluDestroy(&ilu[i]);
+}
+
 static void FailAndOrder(Thread *t)
 {
   static const TrsvSetting list[] = {{NULL, NULL, NULL}};
@@ -107,6 +126,7 @@ static void *Run(void *thread)
 
     Fill(t, c);
     SolveByObject(t, c);
+    CountSetups(t);
     FailAndOrder(t);
   }
   return NULL;

@@ -264,6 +264,31 @@ static void CheckAsymmetry(TrsvPrecision p)
   }
 }
 
+/* A lost store, of either half of a value: the wait ends with an error, and the next factorization returns none. */
+static void CheckLostStore(TrsvPrecision p)
+{
+  int told = 0;
+
+  for (int lose = 1; lose < 60; lose += 7) {
+    Square      A = MakeSquare(GRID_2D, 49, 1, p, 3);
+    TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, lose % 2 ? 4 : 0);
+    TrsvOutcome o;
+    TrsvError   error;
+
+    FillValues(&A, TRSV_ILU, 5);
+    SimtSettings.bounded = 1;
+    SimtSettings.lose    = lose;
+    error                = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
+    SimtDefaults();
+    told += error == TRSV_ERR_TIMEOUT;
+    Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
+    ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "afterwards");
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+  }
+  Expect(told > 2, "told %d times", told);
+}
+
 void TestFactorComplex(void)
 {
   static const char *const names[] = {"ilu", "icc, symmetric", "icc, Hermitian"};
@@ -293,6 +318,9 @@ void TestFactorComplex(void)
     }
     Begin("asymmetry of %s values", PrecisionName(p));
     CheckAsymmetry(p);
+    End();
+    Begin("factor: a lost store of %s values is reported", PrecisionName(p));
+    CheckLostStore(p);
     End();
   }
 }
