@@ -211,19 +211,6 @@ static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns
   return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left) : SplitILU(f, offsets, columns, left);
 }
 
-static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                               TrsvMemory memory, int *left)
-{
-  int      *pattern, row;
-  TrsvError error;
-
-  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
-  error = CountLeft(f, pattern, pattern + f->rows + 1, left, &row);
-  if (!error) error = SplitRows(f, pattern, pattern + f->rows + 1, left);
-  TrsvScratchFree(pattern, NULL);
-  return error;
-}
-
 static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned long long *sum)
 {
   n = warp_sum(n);
@@ -245,32 +232,34 @@ static __global__ void split_work(int rows, int entries, const int *l_offsets, c
 static TrsvError CountHostWork(TrsvFactor *f)
 {
   const int       threads = f->lower > f->rows ? f->lower : f->rows;
+  TrsvScratch     scratch;
   FactorHostWork *work;
-  TrsvError       error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*work), &work, NULL));
-  error = TrsvDeviceClear(work, sizeof(*work), NULL);
-  if (!error)
-    error = TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
-                           f->u_offsets, work);
-  if (!error) error = TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
-  TrsvScratchFree(work, NULL);
-  return error;
+  TrsvCall(scratch.take(1, work));
+  TrsvCall(TrsvDeviceClear(work, sizeof(*work), NULL));
+  TrsvCall(TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
+                          f->u_offsets, work));
+  return TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
 }
 
 /* Checks the rows of A before it permutes them, so that an error names a row of A. */
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                      TrsvMemory memory, int *row)
 {
-  int      *left;
-  TrsvError error;
+  TrsvScratch scratch, permuted;
+  int        *left, *pattern, none;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * (size_t)f->rows, &left, NULL));
-  error = CountLeft(f, offsets, columns, left, row);
-  if (!error)
-    error = order ? SplitPermuted(f, offsets, columns, order, memory, left) : SplitRows(f, offsets, columns, left);
-  TrsvScratchFree(left, NULL);
-  return error ? error : CountHostWork(f);
+  TrsvCall(scratch.take((size_t)f->rows, left));
+  TrsvCall(CountLeft(f, offsets, columns, left, row));
+  if (order) {
+    TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
+    permuted.memory = pattern;
+    offsets         = pattern;
+    columns         = pattern + f->rows + 1;
+    TrsvCall(CountLeft(f, offsets, columns, left, &none));
+  }
+  TrsvCall(SplitRows(f, offsets, columns, left));
+  return CountHostWork(f);
 }
 
 extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)

@@ -290,39 +290,16 @@ static TrsvError ExplainRow(const MatrixRows &A, int i)
   return error;
 }
 
-/* work [3 rows + 1]; scratch [4 entries]; state [STATES], with BAD_ROW the number of rows */
-static TrsvError ColorRows(const MatrixRows &A, int *work, int *scratch, unsigned *state, unsigned *color, int *colors)
-{
-  unsigned   found[STATES];
-  int *const start = work;
-  int        nodes;
-  const int *edge;
-
-  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
-  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  if (found[BAD_ROW] < (unsigned)A.rows) return ExplainRow(A, (int)found[BAD_ROW]);
-  TrsvCall(FindNodes(A, work, &nodes));
-  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
-  unsigned *const word = (unsigned *)start + A.rows + 1;
-  TrsvCall(FindWords(nodes, start, edge, word, state));
-  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
-                          state + LARGEST_COLOR));
-  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  *colors = (int)found[LARGEST_COLOR] + 1;
-  return TrsvSyncCheck(found, "the search for an ordering");
-}
-
 extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,
                                           const double *values, unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
-  unsigned     zeros[STATES] = {0}, *state;
+  unsigned     found[STATES] = {0}, *state;
   MatrixRows   A             = {rows, entries, offsets, columns, values, NULL, NULL, NULL};
-  int         *work, *scratch;
-  void        *memory;
-  TrsvError    error;
+  TrsvScratch  memory;
+  int         *work, *scratch, nodes;
+  const int   *edge;
 
-  zeros[BAD_ROW] = (unsigned)rows;
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       a.take(values ? r : 0, A.scale);
@@ -332,9 +309,20 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
       a.take(4 * e, scratch);
       a.take((size_t)STATES, state);
     },
-    &memory));
-  error = TrsvDeviceUpload(state, zeros, sizeof(zeros), NULL);
-  if (!error) error = ColorRows(A, work, scratch, state, color, colors);
-  TrsvScratchFree(memory, NULL);
-  return error;
+    &memory.memory));
+  found[BAD_ROW] = (unsigned)rows;
+  TrsvCall(TrsvDeviceUpload(state, found, sizeof(found), NULL));
+  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  if (found[BAD_ROW] < (unsigned)A.rows) return ExplainRow(A, (int)found[BAD_ROW]);
+  TrsvCall(FindNodes(A, work, &nodes));
+  int *const      start = work;
+  unsigned *const word  = (unsigned *)start + A.rows + 1;
+  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
+  TrsvCall(FindWords(nodes, start, edge, word, state));
+  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
+                          state + LARGEST_COLOR));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  *colors = (int)found[LARGEST_COLOR] + 1;
+  return TrsvSyncCheck(found, "the search for an ordering");
 }

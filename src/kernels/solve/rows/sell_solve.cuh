@@ -23,7 +23,6 @@
 #ifndef TRSV_SELL_SOLVE_CUH
 #define TRSV_SELL_SOLVE_CUH
 
-#include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
 
 enum {
