@@ -43,12 +43,10 @@ NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, con
      int *row)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
-NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
 NONE(TrsvFactorStart, TrsvFactor *f, TrsvStream stream)
 NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, TrsvStream stream)
-NONE(TrsvFactorEliminate, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 NONE(TrsvFactorCheckPattern, TrsvFactor *f)
-NONE(TrsvFactorFindPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
      TrsvStream stream)
 /* clang-format on */
 

@@ -58,6 +58,10 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
   else TrsvDeviceFree(pointer);
 }
 
+/* copy.c: a copy of data in one memory in new memory of either kind, in the default stream; NULL if data is NULL. copy is
+   the address of a pointer. */
+TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t bytes, void *copy);
+
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
    total; counts may be offsets + 1. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets);

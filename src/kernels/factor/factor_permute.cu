@@ -128,13 +128,10 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
-  if (found[0] <= 8)
-    return TrsvLaunchEach("permute_rows", permute_rows<8>, 8 * rows, n, f->order, position, offsets, columns,
-                          to_offsets, to_columns, f->source);
-  if (found[0] <= COUNT_MAX)
-    return TrsvLaunchEach("permute_rows", permute_rows<32>, 32 * rows, n, f->order, position, offsets, columns,
-                          to_offsets, to_columns, f->source);
-  return SortEntries(f, offsets, columns, position, to_columns);
+  if (found[0] > COUNT_MAX) return SortEntries(f, offsets, columns, position, to_columns);
+  const int lanes = found[0] <= 8 ? 8 : 32;
+  return TrsvLaunchEach("permute_rows", lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n,
+                        f->order, position, offsets, columns, to_offsets, to_columns, f->source);
 }
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
@@ -145,17 +142,11 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
 
   TrsvCall(TrsvDeviceDownload(&f->entries, offsets + rows, sizeof(int), NULL));
   const size_t entries = (size_t)f->entries;
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->order));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);
-  TrsvCall((memory == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (rows + 1 + entries), pattern, NULL));
   error = PermutePattern(f, offsets, columns, *pattern, *pattern + rows + 1);
   if (error) TrsvScratchFree(*pattern, NULL);
   return error;
-}
-
-extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
-{
-  return TrsvDevicePermute(f->entries, f->source, 0, f->precision, values, f->a, stream);
 }

@@ -131,20 +131,6 @@ static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, c
   return error;
 }
 
-/* Downloads an array into memory that the caller frees; *host stays NULL if there is no array. */
-static TrsvError DownloadArray(size_t bytes, const void *device, void *host)
-{
-  TrsvError error;
-
-  if (!device) return TRSV_SUCCESS;
-  TrsvCall(TrsvAlloc(bytes, host));
-  error = TrsvDeviceDownload(*(void **)host, device, bytes, NULL);
-  if (!error) return TRSV_SUCCESS;
-  free(*(void **)host);
-  *(void **)host = NULL;
-  return error;
-}
-
 /* Replaces an ordering on the host by a copy on the device. */
 static TrsvError MoveToDevice(TrsvOrdering **ordering)
 {
@@ -169,9 +155,9 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   *ordering = NULL;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
   if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
-  error = DownloadArray(sizeof(int) * ((size_t)rows + 1), offsets, &o);
-  if (!error) error = DownloadArray(sizeof(int) * (size_t)entries, columns, &c);
-  if (!error) error = DownloadArray(sizeof(double) * (size_t)entries, values, &v);
+  error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, offsets, sizeof(int) * ((size_t)rows + 1), &o);
+  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, columns, sizeof(int) * (size_t)entries, &c);
+  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, values, sizeof(double) * (size_t)entries, &v);
   if (!error) error = OrderOnHost(rows, o, c, v, ordering);
   if (!error) error = MoveToDevice(ordering);
   if (error) TrsvOrderingDestroy(ordering);
