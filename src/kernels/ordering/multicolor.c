@@ -43,15 +43,6 @@ void TrsvOrderingDestroy(TrsvOrdering **ordering)
   *ordering = NULL;
 }
 
-TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns)
-{
-  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
-  for (int k = 0; k < end - begin; k++)
-    if (columns[k] < 0 || columns[k] >= rows)
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
-  return TRSV_SUCCESS;
-}
-
 int TrsvColorsPack(int colors, int *starts)
 {
   int n = 0;
@@ -119,12 +110,8 @@ static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, c
   int      *color;
   TrsvError error;
 
-  for (int i = 0; i < rows; i++) {
-    if (offsets[i] < 0 || offsets[i + 1] > offsets[rows])
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i],
-                      offsets[i + 1], offsets[rows]);
-    TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
-  }
+  for (int i = 0; i < rows; i++)
+    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, rows, offsets[rows], offsets, columns, i, 0));
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
   error = ColorRows(rows, offsets, columns, values, color, ordering);
   free(color);

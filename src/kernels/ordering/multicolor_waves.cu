@@ -271,25 +271,6 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
   return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
-/* The error of an invalid row, the same as on the host. */
-static TrsvError ExplainRow(const MatrixRows &A, int i)
-{
-  int       offset[2], *columns;
-  size_t    bytes;
-  TrsvError error;
-
-  TrsvCall(TrsvDeviceDownload(offset, A.offsets + i, sizeof(offset), NULL));
-  if (offset[0] < 0 || offset[1] > A.entries)
-    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0],
-                    offset[1], A.entries);
-  bytes = offset[1] > offset[0] ? sizeof(int) * (size_t)(offset[1] - offset[0]) : 0;
-  TrsvCall(TrsvAlloc(bytes, &columns));
-  error = bytes ? TrsvDeviceDownload(columns, A.columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
-  if (!error) error = TrsvOrderCheckRow(A.rows, i, offset[0], offset[1], columns);
-  free(columns);
-  return error;
-}
-
 extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,
                                           const double *values, unsigned *color, int *colors)
 {
@@ -314,7 +295,8 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   TrsvCall(TrsvDeviceUpload(state, found, sizeof(found), NULL));
   TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  if (found[BAD_ROW] < (unsigned)A.rows) return ExplainRow(A, (int)found[BAD_ROW]);
+  if (found[BAD_ROW] < (unsigned)rows)
+    return TrsvCheckMatrixRow(TRSV_DEVICE, rows, entries, offsets, columns, (int)found[BAD_ROW], 0);
   TrsvCall(FindNodes(A, work, &nodes));
   int *const      start = work;
   unsigned *const word  = (unsigned *)start + A.rows + 1;
