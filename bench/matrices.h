@@ -47,7 +47,7 @@ void TriangleFree(Triangle *);
 
 double RandomUniform(unsigned long long *seed); /* in [0, 1) */
 
-/* Ends a line of JSON with the fields of RESULT_FIELDS in the environment (the GPU, its driver, the sources), if any. */
+/* Ends a line of JSON with the fields of RESULT_FIELDS in the environment, if any: the GPU, its driver, the sources. */
 static inline void EndResult(FILE *f)
 {
   const char *about = getenv("RESULT_FIELDS");

@@ -18,7 +18,6 @@ NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStrea
 NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvScratchAlloc, size_t bytes, void *pointer, TrsvStream stream)
-NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvWorkDevice, TrsvWorkOrder *order)
 NONE(TrsvWorkBegin, TrsvWorkOrder *order, TrsvStream stream)

@@ -58,11 +58,11 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
   else TrsvDeviceFree(pointer);
 }
 
-/* copy.c: a copy of data in one memory in new memory of either kind, in the default stream; NULL if data is NULL. copy is
-   the address of a pointer. */
+/* either.c: copies data in one memory to new memory of either kind, in the default stream. copy is the address of a
+   pointer, which becomes NULL if data is NULL. */
 TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t bytes, void *copy);
 
-/* rows.c: TRSV_ERR_STRUCTURE if the offsets or columns of row i are invalid, in a square matrix in either memory.
+/* either.c: TRSV_ERR_STRUCTURE if the offsets or columns of row i are invalid, in a square matrix in either memory.
    entries: its last offset. factors: offsets must also start at 0, columns rise, and the diagonal be stored. */
 TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offsets, const int *columns, int i,
                              int factors);

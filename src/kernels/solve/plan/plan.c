@@ -8,19 +8,24 @@
 /* Runs the algorithm's analyze on copies of its inputs, in the memory that the algorithm expects. */
 static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvMemory      to      = plan->algorithm->pattern;
-  const TrsvPermutation given   = plan->places;
-  const size_t          rows    = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
-  const int *const      input[] = {A->offsets, A->columns, analysis->order, analysis->levels, source, given.b_index,
-                                   given.x_index};
-  const size_t          count[] = {rows + 1, entries, rows, (size_t)analysis->statistics.levels + 1, entries, rows, rows};
-  int                  *copy[7] = {NULL};
-  TrsvMatrix            M       = *A;
-  TrsvAnalysis          copied  = *analysis;
-  TrsvError             error   = TRSV_SUCCESS;
+  const TrsvMemory      to     = plan->algorithm->pattern;
+  const TrsvPermutation given  = plan->places;
+  const size_t          rows   = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
+  const struct {
+    const int *from;
+    size_t     count;
+  } input[] = {
+    {A->offsets, rows + 1}, {A->columns, entries}, {analysis->order, rows},
+    {analysis->levels, (size_t)analysis->statistics.levels + 1},
+    {source, entries}, {given.b_index, rows}, {given.x_index, rows},
+  };
+  int         *copy[7] = {NULL};
+  TrsvMatrix   M       = *A;
+  TrsvAnalysis copied  = *analysis;
+  TrsvError    error   = TRSV_SUCCESS;
 
   for (int i = 0; i < 7 && !error; i++)
-    error = TrsvCopyNew(to, A->memory, input[i], sizeof(int) * count[i], &copy[i]);
+    error = TrsvCopyNew(to, A->memory, input[i].from, sizeof(int) * input[i].count, &copy[i]);
   plan->places = (TrsvPermutation){copy[5], copy[6]};
   M.memory = copied.memory = to;
   M.offsets      = copy[0];

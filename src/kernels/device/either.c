@@ -1,8 +1,35 @@
 /*
-   The check of one row of a matrix, which finds the words for its error.
+   What works on memory of either kind: copies in new memory, and the check of one row of a matrix.
 */
 #include <string.h>
 #include "device/device.h"
+
+TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t bytes, void *copy)
+{
+  void    **made = copy;
+  TrsvError error = TRSV_SUCCESS;
+
+  *made = NULL;
+  if (!data) return TRSV_SUCCESS;
+  TrsvCall(TrsvAllocIn(to, bytes, made));
+  if (to == TRSV_HOST && from == TRSV_HOST) memcpy(*made, data, bytes);
+  else if (to == TRSV_HOST) error = TrsvDeviceDownload(*made, data, bytes, NULL);
+  else error = (from == TRSV_HOST ? TrsvDeviceUpload : TrsvDeviceCopy)(*made, data, bytes, NULL);
+  if (!error) return TRSV_SUCCESS;
+  TrsvFree(to, *made);
+  *made = NULL;
+  return error;
+}
+
+TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
+{
+  TrsvError error;
+
+  TrsvCall(TrsvScratchAlloc(bytes, pointer, stream));
+  error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
+  if (error) TrsvScratchFree(*(void **)pointer, stream);
+  return error;
+}
 
 /* Checks the columns [0, n) of row i. */
 static TrsvError CheckColumns(int rows, int i, int n, const int *columns, int factors)
