@@ -184,14 +184,12 @@ static void Write(FILE *f, const Errors *e, double largest[2])
 
 static void WriteErrors(const char *name, int rows, const Errors errors[], FILE *f)
 {
-  const char *about = getenv("RESULT_FIELDS");
-
   for (int k = 0; *WayOfRow(k).name; k++) {
     double largest[2] = {0};
 
     if (f) (void)fprintf(f, "{\"matrix\": \"%s\", \"rows\": %d, \"algorithm\": \"%s\"", name, rows, WayOfRow(k).name);
     Write(f, &errors[k], largest);
-    if (f) (void)fprintf(f, "%s%s}\n", about ? ", " : "", about ? about : "");
+    if (f) EndResult(f);
     printf("%-32s %-20s %.1e in double, %.1e in float\n", name, WayOfRow(k).name, largest[TRSV_DOUBLE],
            largest[TRSV_FLOAT]);
   }

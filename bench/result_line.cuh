@@ -73,7 +73,6 @@ static void WriteResult(const Subject &s, const char *algorithm, const char *set
 {
   const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
   const bool           vary = a && TrsvAlgorithmBitsVary(a);
-  const char *const    about = getenv("RESULT_FIELDS");
   const bool           ok =
     r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
 
@@ -106,10 +105,11 @@ static void WriteResult(const Subject &s, const char *algorithm, const char *set
     "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": "
     "%.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, "
     "\"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", "
-    "\"ok\": %s%s%s}\n",
+    "\"ok\": %s",
     r.ms, r.solves, r.graph_ms, predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms,
     s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false",
-    r.hash, r.failure, ok && !r.refused ? "true" : "false", about ? ", " : "", about ? about : "");
+    r.hash, r.failure, ok && !r.refused ? "true" : "false");
+  EndResult(o.json);
   fflush(o.json);
 }
 

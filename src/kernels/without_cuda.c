@@ -18,7 +18,6 @@ NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStrea
 NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvScratchAlloc, size_t bytes, void *pointer, TrsvStream stream)
-NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvWorkDevice, TrsvWorkOrder *order)
 NONE(TrsvWorkBegin, TrsvWorkOrder *order, TrsvStream stream)
@@ -43,12 +42,10 @@ NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, con
      int *row)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
-NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
 NONE(TrsvFactorStart, TrsvFactor *f, TrsvStream stream)
 NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, TrsvStream stream)
-NONE(TrsvFactorEliminate, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 NONE(TrsvFactorCheckPattern, TrsvFactor *f)
-NONE(TrsvFactorFindPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
      TrsvStream stream)
 /* clang-format on */
 

@@ -35,25 +35,13 @@ typedef PetscInt SpTRSVGPUDeviceIndex;
 #endif
 
 /* -pc_factor_mat_factor_on_host and -pc_factor_mat_solve_on_host, which PETSc has from 3.23 on */
-static inline PetscBool SpTRSVGPUFactorOnHost(const MatFactorInfo *info)
-{
 #if PETSC_VERSION_LT(3, 23, 0)
-  (void)info;
-  return PETSC_FALSE;
+  #define SpTRSVGPUFactorOnHost(info) ((void)(info), PETSC_FALSE)
+  #define SpTRSVGPUSolveOnHost(info)  ((void)(info), PETSC_FALSE)
 #else
-  return info->factoronhost;
+  #define SpTRSVGPUFactorOnHost(info) ((info)->factoronhost)
+  #define SpTRSVGPUSolveOnHost(info)  ((info)->solveonhost)
 #endif
-}
-
-static inline PetscBool SpTRSVGPUSolveOnHost(const MatFactorInfo *info)
-{
-#if PETSC_VERSION_LT(3, 23, 0)
-  (void)info;
-  return PETSC_FALSE;
-#else
-  return info->solveonhost;
-#endif
-}
 
 /* Releases the viewer of PetscOptionsCreateViewer(). Only 3.21 returns predefined viewers without a reference. */
 static inline PetscErrorCode SpTRSVGPURestoreViewer(PetscViewer *viewer)

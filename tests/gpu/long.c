@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "long.h"
+#include "matrices.h"
 
 const char *WordArgument(int count, char **args, const char *name)
 {
@@ -23,7 +24,7 @@ double NumberArgument(int count, char **args, const char *name, double otherwise
 
 void WriteResult(int count, char **args, const char *fields, ...)
 {
-  const char *name = WordArgument(count, args, "o"), *about = getenv("RESULT_FIELDS");
+  const char *name = WordArgument(count, args, "o");
   FILE       *f = name ? fopen(name, "a") : NULL;
   va_list     a;
 
@@ -31,7 +32,7 @@ void WriteResult(int count, char **args, const char *fields, ...)
   va_start(a, fields);
   (void)fputc('{', f);
   (void)vfprintf(f, fields, a);
-  (void)fprintf(f, "%s%s}\n", about ? ", " : "", about ? about : "");
+  EndResult(f);
   (void)fclose(f);
   va_end(a);
 }

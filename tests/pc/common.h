@@ -209,16 +209,18 @@ PETSC_UNUSED static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const ch
   return code;
 }
 
-/* Prints unless the call fails with this error */
+/* Prints unless the call fails with this error, or with ANY_ERROR unless it fails; the error returns instead of ending
+   the program. PETSc's stack of functions is not corrected after it. */
+#define ANY_ERROR (-1)
 #define CheckError(code, ...) \
   do { \
-    PetscErrorCode error_; \
-    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
-    error_ = (__VA_ARGS__); \
+    int error_; \
+    message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
+    error_ = (int)(__VA_ARGS__); \
     PetscCall(PetscPopErrorHandler()); \
-    if (error_ != (code)) \
-      PetscCall( \
-        PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
+    if ((int)(code) == ANY_ERROR ? !error_ : error_ != (int)(code)) \
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: error %d, should be %d\n", #__VA_ARGS__, error_, (int)(code))); \
   } while (0)
 
 /* The same for two matrices */

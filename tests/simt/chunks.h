@@ -92,7 +92,7 @@ static inline unsigned trsv_warp_max(unsigned v, simt::Line at = simt::Line::cur
 }
 static inline unsigned trsv_warp_match(unsigned v, simt::Line at = simt::Line::current())
 {
-  return (unsigned)simt::collective("__match_any_sync", at.line(), ~0u, v, 33);
+  return (unsigned)simt::collective("__match_any_sync", at.line(), ~0u, v, simt::SAME_VALUE);
 }
 
 struct TrsvPeer {

@@ -97,14 +97,6 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
-{
-  TrsvCall(TrsvScratchAlloc(bytes, pointer, stream));
-  const TrsvError error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvScratchFree(*(void **)pointer, stream);
-  return error;
-}
-
 /* The virtual clock counts a ns for a switch of fibers and for a byte that is copied. */
 TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
 {

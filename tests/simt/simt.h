@@ -54,8 +54,13 @@ void     pause();
 uint64_t nanoseconds();
 
 void     block_barrier(const char *name, unsigned line);
-uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value,
-                    unsigned from); /* from: a lane of the warp; 32: a ballot; 33: the lanes with the same value */
+/* What a lane gets from a collective: the value of a lane of the warp, or, from 32 on, one of these. */
+enum {
+  BALLOT = 32, /* the lanes whose value is not 0 */
+  SAME_VALUE,  /* the lanes with the same value */
+  MEMORY       /* nothing; the lanes see each other's stores before the call */
+};
+uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from);
 unsigned lane();
 
 void *shared_variable(const void *key, size_t bytes, size_t align);
@@ -147,7 +152,7 @@ static inline void __syncthreads(simt::Line at = simt::Line::current())
 }
 static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current())
 {
-  simt::collective("__syncwarp", at.line(), mask, 0, simt::lane());
+  simt::collective("__syncwarp", at.line(), mask, 0, simt::MEMORY);
 }
 
 template <class T>
@@ -188,15 +193,15 @@ static inline T __shfl_xor_sync(unsigned mask, T v, int other, int width = 32, s
 
 static inline unsigned __ballot_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
 {
-  return (unsigned)simt::collective("__ballot_sync", at.line(), mask, p != 0, 32);
+  return (unsigned)simt::collective("__ballot_sync", at.line(), mask, p != 0, simt::BALLOT);
 }
 static inline int __any_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
 {
-  return simt::collective("__any_sync", at.line(), mask, p != 0, 32) != 0;
+  return simt::collective("__any_sync", at.line(), mask, p != 0, simt::BALLOT) != 0;
 }
 static inline int __all_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
 {
-  return simt::collective("__all_sync", at.line(), mask, p != 0, 32) == mask;
+  return simt::collective("__all_sync", at.line(), mask, p != 0, simt::BALLOT) == mask;
 }
 
 template <class T> static inline T atomicAdd(T *p, std::type_identity_t<T> v)

@@ -24,7 +24,7 @@ static void complete(Block *b, unsigned warp, const Collective &c)
 
     t.result = 0;
     if (c.from[l] < 32) t.result = c.value[c.from[l]];
-    else if (c.from[l] == 33) {
+    else if (c.from[l] == SAME_VALUE) {
       for (unsigned k = 0; k < 32; k++)
         if (c.mask >> k & 1 && c.value[k] == c.value[l]) t.result |= 1ull << k;
     } else
@@ -42,7 +42,7 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   const unsigned bit = 1u << t->lane;
   size_t         i   = 0;
 
-  const bool orders = !memcmp(name, "__sy", 4); /* __syncwarp: memory */
+  const bool orders = from == MEMORY;
 
   if (!(mask & bit)) misuse("%s (line %u): the calling lane %u is not in the mask %08x", name, line, t->lane, mask);
   if (mask & w.ended)

@@ -57,16 +57,6 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
-extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
-{
-  TrsvError error;
-
-  TrsvCall(TrsvScratchAlloc(bytes, pointer, stream));
-  error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvScratchFree(*(void **)pointer, stream);
-  return error;
-}
-
 static TrsvError TimeBetween(cudaEvent_t start, cudaEvent_t stop, TrsvError (*run)(void *, TrsvStream), void *data,
                              TrsvStream stream, double *seconds)
 {

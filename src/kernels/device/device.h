@@ -58,6 +58,15 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
   else TrsvDeviceFree(pointer);
 }
 
+/* either.c: copies data in one memory to new memory of either kind, in the default stream. copy is the address of a
+   pointer, which becomes NULL if data is NULL. */
+TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t bytes, void *copy);
+
+/* either.c: TRSV_ERR_STRUCTURE if the offsets or columns of row i are invalid, in a square matrix in either memory.
+   entries: its last offset. factors: offsets must also start at 0, columns rise, and the diagonal be stored. */
+TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offsets, const int *columns, int i,
+                             int factors);
+
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
    total; counts may be offsets + 1. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets);

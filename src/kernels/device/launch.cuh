@@ -26,24 +26,7 @@
 /* A launch whose blocks all run at the same time, so that any block may wait for any other. If they do not fit on the
    device, the launch is an error. */
 #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
-    trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid,
-                                                                          unsigned block, size_t shared,
-                                                                          TrsvStream stream, A... a)
-{
-  cudaLaunchConfig_t  c         = {};
-  cudaLaunchAttribute attribute = {};
-
-  attribute.id              = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  c.gridDim                 = dim3(grid);
-  c.blockDim                = dim3(block);
-  c.dynamicSmemBytes        = shared;
-  c.stream                  = TrsvDeviceStream(stream);
-  c.attrs                   = &attribute;
-  c.numAttrs                = 1;
-  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
-}
+    trsv_launch((kernel), true, false, 1, (grid), (block), (shared), (stream), __VA_ARGS__)
 
 /* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
    Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
@@ -63,14 +46,18 @@ static __device__ __forceinline__ void trsv_let_next_start() { }
 /* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, after
    all blocks of the previous launch have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
-    trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early,
-                                                                       unsigned cluster, unsigned grid, unsigned block,
-                                                                       size_t shared, TrsvStream stream, A... a)
+    trsv_launch((kernel), false, (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch(void (*kernel)(P...), bool together, bool early,
+                                                                 unsigned cluster, unsigned grid, unsigned block,
+                                                                 size_t shared, TrsvStream stream, A... a)
 {
   cudaLaunchConfig_t  c            = {};
-  cudaLaunchAttribute attribute[2] = {};
+  cudaLaunchAttribute attribute[3] = {};
 
+  if (together) {
+    attribute[c.numAttrs].id                = cudaLaunchAttributeCooperative;
+    attribute[c.numAttrs++].val.cooperative = 1;
+  }
   if (cluster > 1) {
     attribute[c.numAttrs].id               = cudaLaunchAttributeClusterDimension;
     attribute[c.numAttrs].val.clusterDim.x = cluster;

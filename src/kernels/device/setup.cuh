@@ -32,6 +32,29 @@ template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*al
   return TRSV_SUCCESS;
 }
 
+/* Scratch of the default stream that is freed at the end of its scope. It holds one allocation. */
+struct TrsvScratch {
+  void *memory = NULL;
+
+  TrsvScratch() = default;
+  TrsvScratch(const TrsvScratch &) = delete;
+  ~TrsvScratch() { TrsvScratchFree(memory, NULL); }
+
+  template <class T> TrsvError take(size_t count, T *&array)
+  {
+    const TrsvError error = TrsvScratchAlloc(sizeof(T) * count, &memory, NULL);
+
+    array = (T *)memory;
+    return error;
+  }
+  /* The same, with a copy of the host's array. */
+  template <class T> TrsvError upload(size_t count, const T *host, T *&array)
+  {
+    TrsvCall(take(count, array));
+    return TrsvDeviceUpload(array, host, sizeof(T) * count, NULL);
+  }
+};
+
 /* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
 static inline TrsvError TrsvScratchDefault(size_t bytes, void *pointer)
 {

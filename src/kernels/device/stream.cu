@@ -11,12 +11,9 @@ extern "C" int TrsvDeviceSharing(void) { return TrsvThisThread.yield ? 2 : 1; }
 
 extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
 {
-  while (TrsvThisThread.yield) {
-    const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
-
-    if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-    (void)cudaGetLastError(); /* else the next launch would report it */
-    TrsvThisThread.yield();
+  for (int idle; TrsvThisThread.yield; TrsvThisThread.yield()) {
+    TrsvCall(TrsvDeviceIsIdle(stream, &idle));
+    if (idle) return TRSV_SUCCESS;
   }
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }

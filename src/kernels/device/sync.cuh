@@ -103,23 +103,19 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
 
 #include "device/complex.cuh"
 
-/* A block's ticket, 0 .. gridDim.x - 1, in the order in which blocks start; turn: 0 or 1 in alternate launches. All
-   blocks with smaller tickets have started. The counter is 0 again after two launches, so nothing is reset and every
-   launch has the same arguments. One thread of the block calls this. */
-static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
-{
-  const unsigned t = atomicInc(sync.ticket, 2 * gridDim.x - 1);
-  *turn = t >= gridDim.x;
-  return *turn ? t - gridDim.x : t;
-}
-
-/* The same for a launch with `many` tickets, one for each cluster, or for each block of one triangle; one thread of
-   each calls this. */
+/* A ticket of a launch that takes `many`, one for each block, or cluster, or block of one triangle: 0 .. many - 1, in
+   the order in which they start. turn: 0 or 1 in alternate launches. All with smaller tickets have started. The counter
+   is 0 again after two launches, so nothing is reset and every launch has the same arguments. One thread of each calls
+   this. */
 static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
   *turn = t >= many;
   return *turn ? t - many : t;
+}
+static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
+{
+  return trsv_ticket_of(sync, gridDim.x, turn);
 }
 
 /* Ends all waits of the plan's launch, and reports a timeout to the host. */

@@ -117,14 +117,13 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
   const TrsvAnalysis *analysis;
   TrsvAnalysis       *made;
   TrsvMatrix          L, U;
-  int                *order;
+  int                *order = NULL;
   TrsvError           error;
 
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvDeviceAlloc(bytes, &order));
   error = TrsvAnalysisGet(&L, &analysis, &made);
-  if (!error) error = TrsvDeviceCopy(order, analysis->order, bytes, NULL);
+  if (!error) error = TrsvCopyNew(TRSV_DEVICE, TRSV_DEVICE, analysis->order, bytes, &order);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvAnalysisDestroy(&made);
   if (error) TrsvDeviceFree(order);
@@ -148,8 +147,7 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     if (f->pivots && !by_plan) TrsvCall(MakePivotOrder(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
     TrsvCall(TrsvFactorStart(f, stream));
-    TrsvCall(f->pivots ? TrsvFactorFindPivots(f, by_plan ? lower : NULL, values, &s, stream)
-                       : TrsvFactorEliminate(f, values, &s, stream));
+    TrsvCall(TrsvFactorCompute(f, by_plan ? lower : NULL, values, &s, stream));
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */
@@ -261,7 +259,7 @@ TrsvError TrsvFactorSetValues(TrsvFactor *f, TrsvPlan *plan, void *vector, const
   TrsvCall(CheckPivots(p));
   TrsvCall(TrsvFactorAllocateValues(f, plan, vector));
   if (f->order) {
-    TrsvCall(TrsvFactorGather(f, values, stream));
+    TrsvCall(TrsvDevicePermute(f->entries, f->source, 0, f->precision, values, f->a, stream));
     values = f->a;
   }
   do {

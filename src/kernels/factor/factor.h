@@ -146,10 +146,9 @@ TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order);
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 
 /* factor_permute.cu: creates f->order and f->source. *pattern gets the offsets [rows + 1] and then the columns of
-   P A P^T: TrsvScratchFree(*pattern, NULL). TrsvFactorGather fills f->a with new values. */
+   P A P^T: TrsvScratchFree(*pattern, NULL). */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
                             int **pattern);
-TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
 
 /* What to do about zero pivots, and the shift of this attempt, added to the diagonal of A. */
 typedef struct {
@@ -157,16 +156,15 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_start.cu, by factor_pivots.cu: computes the values if f->pivots. The plan lower finds the pivots; if it is
-   NULL, a kernel finds them in the order of f->row_of_group. If the plan fails, f->status has a row, and the caller
-   repeats the call without the plan; else the plan has the values of L, unless f->l has them. */
-TrsvError TrsvFactorFindPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
-
-/* factor_start.cu: marks values as not ready and clears f->status; computes the values row by row; sets
-   f->status->largest. */
+/* factor_start.cu: marks values as not ready and clears f->status; sets f->status->largest. */
 TrsvError TrsvFactorStart(TrsvFactor *, TrsvStream);
-TrsvError TrsvFactorEliminate(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream);
+
+/* factor_start.cu: computes the values, by factor_pivots.cu if f->pivots, else row by row. If f->pivots, the plan lower
+   finds the pivots; if it is NULL, a kernel finds them in the order of f->row_of_group. If the plan fails, f->status
+   has a row, and the caller repeats the call without the plan; else the plan has the values of L, unless f->l has
+   them. */
+TrsvError TrsvFactorCompute(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
 /* For tests: lanes for each row, 4, 8, 16 or 32, of factors that are created later; 0: chosen by row lengths. */
 extern int TrsvFactorForcedLanes;

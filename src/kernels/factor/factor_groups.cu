@@ -84,17 +84,15 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
   unsigned            counts[FACTOR_LANE_CHOICES + 1] = {0}, *device;
-  TrsvError           error;
+  TrsvScratch         scratch;
   int                 c = 0, multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
-  TrsvCall(TrsvScratchUpload(counts, sizeof(counts), &device, NULL));
-  error = TrsvLaunchEach("groups_count", groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
-                         f->u_offsets, device, device + FACTOR_LANE_CHOICES);
-  if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
-  TrsvScratchFree(device, NULL);
-  if (error) return error;
+  TrsvCall(scratch.upload(FACTOR_LANE_CHOICES + 1, counts, device));
+  TrsvCall(TrsvLaunchEach("groups_count", groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
+                          f->u_offsets, device, device + FACTOR_LANE_CHOICES));
+  TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
   while (c < FACTOR_LANE_CHOICES - 1 &&
          (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
     c++;
@@ -104,12 +102,15 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   return TRSV_SUCCESS;
 }
 
-/* Assigns groups if some rows need a warp. scratch [4 rows + 2]; *work: entries of f->work. */
-static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *scratch, int *work)
+/* Assigns groups if some rows need a warp. *work: entries of f->work. */
+static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
 {
   const size_t n = (size_t)f->rows;
-  int *const   weights = scratch, *const first = scratch + n, *const lengths = first + n + 1, *const at = lengths + n;
+  TrsvScratch  scratch;
+  int         *weights;
 
+  TrsvCall(scratch.take(4 * n + 2, weights));
+  int *const first = weights + n, *const lengths = first + n + 1, *const at = lengths + n;
   TrsvCall(TrsvLaunchEach("groups_weights", groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order,
                           f->l_offsets, f->u_offsets, weights, lengths));
   TrsvCall(TrsvDeviceScan(f->rows, weights, first));
@@ -127,16 +128,11 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *scratc
 extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order)
 {
   const size_t n = (size_t)f->rows;
-  int          any_long, work = 0, *scratch;
-  TrsvError    error;
+  int          any_long, work = 0;
 
   TrsvCall(ChooseLanes(f, &any_long));
-  if (any_long) {
-    TrsvCall(TrsvScratchAlloc(sizeof(int) * (4 * n + 2), &scratch, NULL));
-    error = AssignWithLongRows(f, order, scratch, &work);
-    TrsvScratchFree(scratch, NULL);
-    if (error) return error;
-  } else {
+  if (any_long) TrsvCall(AssignWithLongRows(f, order, &work));
+  else {
     f->groups = f->rows;
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->row_of_group));
     TrsvCall(TrsvLaunchEach("groups_assign", groups_assign, n, f->rows, f->lanes_per_row, order, (const int *)NULL,

@@ -14,13 +14,6 @@ enum {
   COUNT_MAX = 256 /* entries of a row whose places are found by counting */
 };
 
-static __global__ void permute_clear(int n, int *position)
-{
-  const int i = trsv_index();
-
-  if (i < n) position[i] = -1;
-}
-
 static __global__ void permute_position(int n, const int *order, int *position)
 {
   const int p = trsv_index();
@@ -28,7 +21,8 @@ static __global__ void permute_position(int n, const int *order, int *position)
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
 
-/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. */
+/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. Each row of
+   the order has a position. */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
                                        unsigned *words)
 {
@@ -99,14 +93,16 @@ static __global__ void permute_columns(int entries, const int *position, const i
   if (k < entries) to_columns[k] = position[columns[source[k]]];
 }
 
-/* scratch [4 entries] */
 static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
-                             int *scratch, int *to_columns)
+                             int *to_columns)
 {
-  const int       n = f->rows, entries = f->entries;
-  unsigned *const keys = (unsigned *)scratch, *const sorted = keys + entries;
-  int *const      entry = scratch + 2 * (size_t)entries, *const by_column = entry + entries;
+  const int   n = f->rows, entries = f->entries;
+  TrsvScratch scratch;
+  unsigned   *keys;
 
+  TrsvCall(scratch.take(4 * (size_t)entries, keys));
+  unsigned *const sorted = keys + entries;
+  int *const      entry = (int *)sorted + entries, *const by_column = entry + entries;
   TrsvCall(TrsvLaunchEach("permute_by_column", permute_by_column, entries, entries, position, columns, keys, entry));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
   TrsvCall(TrsvLaunchEach("permute_by_row", permute_by_row, entries, entries, n, position, offsets, by_column, keys));
@@ -115,65 +111,42 @@ static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int 
                         to_columns);
 }
 
-/* scratch [2 rows]: positions and lengths; words: see permute_lengths. */
-static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *columns, int *scratch, unsigned *words,
-                                int *to_offsets, int *to_columns)
+static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *columns, int *to_offsets,
+                                int *to_columns)
 {
   const int    n = f->rows;
   const size_t rows = (size_t)n;
-  int *const   position = scratch, *const lengths = scratch + n;
-  unsigned     found[2];
-  int         *more;
-  TrsvError    error;
+  TrsvScratch  scratch, report;
+  int         *position;
+  unsigned     found[2] = {0, 0}, *words; /* see permute_lengths */
 
-  TrsvCall(TrsvLaunchEach("permute_clear", permute_clear, rows, n, position));
+  TrsvCall(scratch.take(2 * rows, position));
+  TrsvCall(report.upload(2, found, words));
+  int *const lengths = position + n;
   TrsvCall(TrsvLaunchEach("permute_position", permute_position, rows, n, f->order, position));
   TrsvCall(TrsvLaunchEach("permute_lengths", permute_lengths, rows, n, f->order, position, offsets, lengths, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
-  if (found[0] <= 8)
-    return TrsvLaunchEach("permute_rows", permute_rows<8>, 8 * rows, n, f->order, position, offsets, columns,
-                          to_offsets, to_columns, f->source);
-  if (found[0] <= COUNT_MAX)
-    return TrsvLaunchEach("permute_rows", permute_rows<32>, 32 * rows, n, f->order, position, offsets, columns,
-                          to_offsets, to_columns, f->source);
-  TrsvCall(TrsvScratchAlloc(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
-  error = SortEntries(f, offsets, columns, position, more, to_columns);
-  TrsvScratchFree(more, NULL);
-  return error;
+  if (found[0] > COUNT_MAX) return SortEntries(f, offsets, columns, position, to_columns);
+  const int lanes = found[0] <= 8 ? 8 : 32;
+  return TrsvLaunchEach("permute_rows", lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n,
+                        f->order, position, offsets, columns, to_offsets, to_columns, f->source);
 }
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                        TrsvMemory memory, int **pattern)
 {
-  const size_t   rows = (size_t)f->rows;
-  const unsigned none[2] = {0, 0};
-  unsigned      *words;
-  int           *scratch;
-  TrsvError      error;
+  const size_t rows = (size_t)f->rows;
+  TrsvError    error;
 
   TrsvCall(TrsvDeviceDownload(&f->entries, offsets + rows, sizeof(int), NULL));
   const size_t entries = (size_t)f->entries;
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->order));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);
-  TrsvCall((memory == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (rows + 1 + entries), pattern, NULL));
-  error = TrsvScratchAlloc(2 * sizeof(int) * rows, &scratch, NULL);
-  if (!error) {
-    error = TrsvScratchUpload(none, sizeof(none), &words, NULL);
-    if (!error) {
-      error = PermutePattern(f, offsets, columns, scratch, words, *pattern, *pattern + rows + 1);
-      TrsvScratchFree(words, NULL);
-    }
-    TrsvScratchFree(scratch, NULL);
-  }
+  error = PermutePattern(f, offsets, columns, *pattern, *pattern + rows + 1);
   if (error) TrsvScratchFree(*pattern, NULL);
   return error;
-}
-
-extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
-{
-  return TrsvDevicePermute(f->entries, f->source, 0, f->precision, values, f->a, stream);
 }

@@ -70,26 +70,21 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
 template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values, const FactorShift *shift,
                                         TrsvStream stream)
 {
+  static void (*const kernels[2][FACTOR_LANE_CHOICES])(FactorView<T>) = {
+    {factor_rows<T, 4, false>, factor_rows<T, 8, false>, factor_rows<T, 16, false>, factor_rows<T, 32, false>},
+    {factor_rows<T, 4, true>,  factor_rows<T, 8, true>,  factor_rows<T, 16, true>,  factor_rows<T, 32, true> },
+  };
   const FactorView<T> F(f, values, shift);
   const unsigned      grid = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
   const double        level_sets = 24;
   size_t              shared;
 
-#define LAUNCH(S, ICC) \
-  do { \
-    auto kernel = factor_rows<T, S, ICC>; \
-    TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)kernel, &shared)); \
-    TRSV_LAUNCH(kernel, grid, FACTOR_BLOCK, shared, stream, F); \
-  } while (0)
-#define LAUNCH_LANES(ICC) \
-  do { \
-    if (f->lanes_per_row == 4) LAUNCH(4, ICC); \
-    else if (f->lanes_per_row == 8) LAUNCH(8, ICC); \
-    else if (f->lanes_per_row == 16) LAUNCH(16, ICC); \
-    else LAUNCH(32, ICC); \
-  } while (0)
-  if (f->kind == TRSV_ICC) LAUNCH_LANES(true);
-  else LAUNCH_LANES(false);
+  int                 lanes = 0; /* the number of the choice */
+
+  while (4 << lanes < f->lanes_per_row) lanes++;
+  const auto kernel = kernels[f->kind == TRSV_ICC][lanes];
+  TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)kernel, &shared));
+  TRSV_LAUNCH(kernel, grid, FACTOR_BLOCK, shared, stream, F);
   return TrsvDeviceCheckLaunch("factor_rows");
 }
 

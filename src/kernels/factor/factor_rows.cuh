@@ -69,7 +69,7 @@ template <class T> struct FactorView : FactorFlags<T> {
 /* factor_rows.cu: elimination row by row. */
 template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 
-/* factor_pivots.cu: see TrsvFactorFindPivots. */
+/* factor_pivots.cu: see TrsvFactorCompute. */
 template <class T> TrsvError FactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *,
                                           TrsvStream);
 

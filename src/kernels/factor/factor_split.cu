@@ -111,34 +111,6 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
             [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
-/* The error of an invalid row. */
-static TrsvError ExplainRow(int i, int n, const int *offsets, const int *columns)
-{
-  int       range[2], entries, before = -1;
-  int      *row;
-  TrsvError error;
-
-  TrsvCall(TrsvDeviceDownload(range, offsets + i, sizeof(range), NULL));
-  if (!i && range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", range[0]);
-  if (range[1] < range[0])
-    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
-  TrsvCall(TrsvDeviceDownload(&entries, offsets + n, sizeof(entries), NULL));
-  if (range[0] < 0 || range[1] > entries)
-    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, range[0],
-                    range[1], entries);
-  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)(range[1] - range[0]), &row));
-  error = TrsvDeviceDownload(row, columns + range[0], sizeof(int) * (size_t)(range[1] - range[0]), NULL);
-  for (int k = 0; !error && k < range[1] - range[0]; k++) {
-    if (row[k] < 0 || row[k] >= n) error = TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d of %d", i, row[k], n);
-    else if (row[k] <= before)
-      error =
-        TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d after column %d; columns must rise", i, row[k], before);
-    before = row[k];
-  }
-  TrsvFree(TRSV_HOST, row);
-  return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
-}
-
 static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)
 {
   const size_t rows = (size_t)f->rows;
@@ -193,13 +165,15 @@ static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns
 {
   const unsigned none = UINT_MAX;
   unsigned       bad;
+  int            entries;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
   TrsvCall(TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, &f->status->row));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;
   *row = (int)bad;
-  return ExplainRow((int)bad, f->rows, offsets, columns);
+  TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
+  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, *row, 1);
 }
 
 static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns, int *left)
@@ -209,19 +183,6 @@ static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns
   TrsvCall(TrsvDeviceAlloc(bytes, &f->l_offsets));
   TrsvCall(TrsvDeviceAlloc(bytes, &f->u_offsets));
   return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left) : SplitILU(f, offsets, columns, left);
-}
-
-static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                               TrsvMemory memory, int *left)
-{
-  int      *pattern, row;
-  TrsvError error;
-
-  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
-  error = CountLeft(f, pattern, pattern + f->rows + 1, left, &row);
-  if (!error) error = SplitRows(f, pattern, pattern + f->rows + 1, left);
-  TrsvScratchFree(pattern, NULL);
-  return error;
 }
 
 static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned long long *sum)
@@ -245,32 +206,34 @@ static __global__ void split_work(int rows, int entries, const int *l_offsets, c
 static TrsvError CountHostWork(TrsvFactor *f)
 {
   const int       threads = f->lower > f->rows ? f->lower : f->rows;
+  TrsvScratch     scratch;
   FactorHostWork *work;
-  TrsvError       error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*work), &work, NULL));
-  error = TrsvDeviceClear(work, sizeof(*work), NULL);
-  if (!error)
-    error = TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
-                           f->u_offsets, work);
-  if (!error) error = TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
-  TrsvScratchFree(work, NULL);
-  return error;
+  TrsvCall(scratch.take(1, work));
+  TrsvCall(TrsvDeviceClear(work, sizeof(*work), NULL));
+  TrsvCall(TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
+                          f->u_offsets, work));
+  return TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
 }
 
 /* Checks the rows of A before it permutes them, so that an error names a row of A. */
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                      TrsvMemory memory, int *row)
 {
-  int      *left;
-  TrsvError error;
+  TrsvScratch scratch, permuted;
+  int        *left, *pattern, none;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * (size_t)f->rows, &left, NULL));
-  error = CountLeft(f, offsets, columns, left, row);
-  if (!error)
-    error = order ? SplitPermuted(f, offsets, columns, order, memory, left) : SplitRows(f, offsets, columns, left);
-  TrsvScratchFree(left, NULL);
-  return error ? error : CountHostWork(f);
+  TrsvCall(scratch.take((size_t)f->rows, left));
+  TrsvCall(CountLeft(f, offsets, columns, left, row));
+  if (order) {
+    TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
+    permuted.memory = pattern;
+    offsets         = pattern;
+    columns         = pattern + f->rows + 1;
+    TrsvCall(CountLeft(f, offsets, columns, left, &none));
+  }
+  TrsvCall(SplitRows(f, offsets, columns, left));
+  return CountHostWork(f);
 }
 
 extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)

@@ -67,13 +67,9 @@ extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values,
   return TRSV_BY_PRECISION(f->precision, FindLargestSum)(f, values, stream);
 }
 
-extern "C" TrsvError TrsvFactorFindPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
-                                          TrsvStream stream)
+extern "C" TrsvError TrsvFactorCompute(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+                                       TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, FactorPivots)(f, lower, values, shift, stream);
-}
-
-extern "C" TrsvError TrsvFactorEliminate(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
-{
-  return TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
+  return f->pivots ? TRSV_BY_PRECISION(f->precision, FactorPivots)(f, lower, values, shift, stream)
+                   : TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
 }

@@ -43,15 +43,6 @@ void TrsvOrderingDestroy(TrsvOrdering **ordering)
   *ordering = NULL;
 }
 
-TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns)
-{
-  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
-  for (int k = 0; k < end - begin; k++)
-    if (columns[k] < 0 || columns[k] >= rows)
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
-  return TRSV_SUCCESS;
-}
-
 int TrsvColorsPack(int colors, int *starts)
 {
   int n = 0;
@@ -119,29 +110,11 @@ static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, c
   int      *color;
   TrsvError error;
 
-  for (int i = 0; i < rows; i++) {
-    if (offsets[i] < 0 || offsets[i + 1] > offsets[rows])
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i],
-                      offsets[i + 1], offsets[rows]);
-    TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
-  }
+  for (int i = 0; i < rows; i++)
+    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, rows, offsets[rows], offsets, columns, i, 0));
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
   error = ColorRows(rows, offsets, columns, values, color, ordering);
   free(color);
-  return error;
-}
-
-/* Downloads an array into memory that the caller frees; *host stays NULL if there is no array. */
-static TrsvError DownloadArray(size_t bytes, const void *device, void *host)
-{
-  TrsvError error;
-
-  if (!device) return TRSV_SUCCESS;
-  TrsvCall(TrsvAlloc(bytes, host));
-  error = TrsvDeviceDownload(*(void **)host, device, bytes, NULL);
-  if (!error) return TRSV_SUCCESS;
-  free(*(void **)host);
-  *(void **)host = NULL;
   return error;
 }
 
@@ -169,9 +142,9 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   *ordering = NULL;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
   if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
-  error = DownloadArray(sizeof(int) * ((size_t)rows + 1), offsets, &o);
-  if (!error) error = DownloadArray(sizeof(int) * (size_t)entries, columns, &c);
-  if (!error) error = DownloadArray(sizeof(double) * (size_t)entries, values, &v);
+  error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, offsets, sizeof(int) * ((size_t)rows + 1), &o);
+  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, columns, sizeof(int) * (size_t)entries, &c);
+  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, values, sizeof(double) * (size_t)entries, &v);
   if (!error) error = OrderOnHost(rows, o, c, v, ordering);
   if (!error) error = MoveToDevice(ordering);
   if (error) TrsvOrderingDestroy(ordering);

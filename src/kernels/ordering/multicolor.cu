@@ -55,16 +55,15 @@ static __global__ void multicolor_starts(int rows, int colors, const unsigned *s
 
 static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
 {
-  const int rows  = g->side[0] * g->side[1] * g->side[2];
-  unsigned  wrong = 0, *word;
-  TrsvError error;
+  const int   rows  = g->side[0] * g->side[1] * g->side[2];
+  unsigned    wrong = 0, *word;
+  TrsvScratch scratch;
 
-  TrsvCall(TrsvScratchUpload(&wrong, sizeof(wrong), &word, NULL));
-  error = TrsvLaunchEach("multicolor_check_grid", multicolor_check_grid, rows, *g, rows, offsets, columns, word);
-  if (!error) error = TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL);
-  TrsvScratchFree(word, NULL);
+  TrsvCall(scratch.upload(1, &wrong, word));
+  TrsvCall(TrsvLaunchEach("multicolor_check_grid", multicolor_check_grid, rows, *g, rows, offsets, columns, word));
+  TrsvCall(TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL));
   *yes = !wrong;
-  return error;
+  return TRSV_SUCCESS;
 }
 
 /* work [2 rows] */
@@ -89,26 +88,31 @@ static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsign
 static TrsvError SampleRows(int rows, const int *offsets, const int *columns, const double *values,
                             TrsvGridSamples *samples)
 {
-  TrsvGridSamples *scratch;
-  TrsvError        error;
+  TrsvScratch      scratch;
+  TrsvGridSamples *sampled;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*scratch), &scratch, NULL));
-  TRSV_LAUNCH(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, scratch);
-  error = TrsvDeviceCheckLaunch("multicolor_sample");
-  if (!error) error = TrsvDeviceDownload(samples, scratch, sizeof(*samples), NULL);
-  TrsvScratchFree(scratch, NULL);
-  if (!error && samples->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries);
-  return error;
+  TrsvCall(scratch.take(1, sampled));
+  TRSV_LAUNCH(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, sampled);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_sample"));
+  TrsvCall(TrsvDeviceDownload(samples, sampled, sizeof(*samples), NULL));
+  return samples->entries < 0 ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries) : TRSV_SUCCESS;
 }
 
-/* color [3 rows]: colors, and workspace of the sort */
-static TrsvError OrderRows(int rows, const int *offsets, const int *columns, const double *values, unsigned *color,
-                           TrsvOrdering **ordering)
+extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
+                                     TrsvOrdering **ordering)
 {
+  const int       none = 0;
+  TrsvScratch     scratch;
   TrsvGridSamples samples;
   TrsvGrid        g;
+  unsigned       *color;
   int             grid, colors;
 
+  if (!rows) {
+    TrsvCall(TrsvOrderingCreate(rows, 0, TRSV_DEVICE, ordering));
+    return TrsvDeviceUpload((*ordering)->color, &none, sizeof(none), NULL);
+  }
+  TrsvCall(scratch.take(3 * (size_t)rows, color)); /* and workspace of the sort */
   TrsvCall(SampleRows(rows, offsets, columns, values, &samples));
   TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
   if (grid) {
@@ -119,21 +123,4 @@ static TrsvError OrderRows(int rows, const int *offsets, const int *columns, con
   if (grid)
     for (int s = 0; s < 3; s++) (*ordering)->grid[s] = g.side[s];
   return SortByColor(rows, color, colors, color + rows, *ordering);
-}
-
-extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
-                                     TrsvOrdering **ordering)
-{
-  const int none = 0;
-  unsigned *color;
-  TrsvError error;
-
-  if (!rows) {
-    TrsvCall(TrsvOrderingCreate(rows, 0, TRSV_DEVICE, ordering));
-    return TrsvDeviceUpload((*ordering)->color, &none, sizeof(none), NULL);
-  }
-  TrsvCall(TrsvScratchAlloc(3 * sizeof(unsigned) * (size_t)rows, &color, NULL));
-  error = OrderRows(rows, offsets, columns, values, color, ordering);
-  TrsvScratchFree(color, NULL);
-  return error;
 }

@@ -252,9 +252,6 @@ int TrsvColorsPack(int colors, int *starts);
 TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
                          int *colors);
 
-/* Checks row i, [begin, end) of the matrix, with its columns: TRSV_ERR_STRUCTURE. */
-TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns);
-
 /* multicolor.cu: TrsvOrderMulticolor on a device. */
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
                           TrsvOrdering **ordering);

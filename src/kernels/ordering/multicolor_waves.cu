@@ -271,58 +271,16 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
   return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
-/* The error of an invalid row, the same as on the host. */
-static TrsvError ExplainRow(const MatrixRows &A, int i)
-{
-  int       offset[2], *columns;
-  size_t    bytes;
-  TrsvError error;
-
-  TrsvCall(TrsvDeviceDownload(offset, A.offsets + i, sizeof(offset), NULL));
-  if (offset[0] < 0 || offset[1] > A.entries)
-    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0],
-                    offset[1], A.entries);
-  bytes = offset[1] > offset[0] ? sizeof(int) * (size_t)(offset[1] - offset[0]) : 0;
-  TrsvCall(TrsvAlloc(bytes, &columns));
-  error = bytes ? TrsvDeviceDownload(columns, A.columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
-  if (!error) error = TrsvOrderCheckRow(A.rows, i, offset[0], offset[1], columns);
-  free(columns);
-  return error;
-}
-
-/* work [3 rows + 1]; scratch [4 entries]; state [STATES], with BAD_ROW the number of rows */
-static TrsvError ColorRows(const MatrixRows &A, int *work, int *scratch, unsigned *state, unsigned *color, int *colors)
-{
-  unsigned   found[STATES];
-  int *const start = work;
-  int        nodes;
-  const int *edge;
-
-  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
-  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  if (found[BAD_ROW] < (unsigned)A.rows) return ExplainRow(A, (int)found[BAD_ROW]);
-  TrsvCall(FindNodes(A, work, &nodes));
-  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
-  unsigned *const word = (unsigned *)start + A.rows + 1;
-  TrsvCall(FindWords(nodes, start, edge, word, state));
-  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
-                          state + LARGEST_COLOR));
-  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  *colors = (int)found[LARGEST_COLOR] + 1;
-  return TrsvSyncCheck(found, "the search for an ordering");
-}
-
 extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,
                                           const double *values, unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
-  unsigned     zeros[STATES] = {0}, *state;
+  unsigned     found[STATES] = {0}, *state;
   MatrixRows   A             = {rows, entries, offsets, columns, values, NULL, NULL, NULL};
-  int         *work, *scratch;
-  void        *memory;
-  TrsvError    error;
+  TrsvScratch  memory;
+  int         *work, *scratch, nodes;
+  const int   *edge;
 
-  zeros[BAD_ROW] = (unsigned)rows;
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       a.take(values ? r : 0, A.scale);
@@ -332,9 +290,21 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
       a.take(4 * e, scratch);
       a.take((size_t)STATES, state);
     },
-    &memory));
-  error = TrsvDeviceUpload(state, zeros, sizeof(zeros), NULL);
-  if (!error) error = ColorRows(A, work, scratch, state, color, colors);
-  TrsvScratchFree(memory, NULL);
-  return error;
+    &memory.memory));
+  found[BAD_ROW] = (unsigned)rows;
+  TrsvCall(TrsvDeviceUpload(state, found, sizeof(found), NULL));
+  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  if (found[BAD_ROW] < (unsigned)rows)
+    return TrsvCheckMatrixRow(TRSV_DEVICE, rows, entries, offsets, columns, (int)found[BAD_ROW], 0);
+  TrsvCall(FindNodes(A, work, &nodes));
+  int *const      start = work;
+  unsigned *const word  = (unsigned *)start + A.rows + 1;
+  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
+  TrsvCall(FindWords(nodes, start, edge, word, state));
+  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
+                          state + LARGEST_COLOR));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  *colors = (int)found[LARGEST_COLOR] + 1;
+  return TrsvSyncCheck(found, "the search for an ordering");
 }

@@ -111,15 +111,14 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
                                          const void *values, double *asymmetry)
 {
   const unsigned grid = TrsvBlocks(rows, BLOCK);
+  TrsvScratch    scratch;
   double        *sums, both[2];
-  TrsvError      error;
 
-  TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
-  error = TRSV_BY_PRECISION(precision, SumRows)(rows, offsets, columns, values, sums + 2);
-  if (!error) error = AddSums(grid, sums, both);
-  TrsvScratchFree(sums, NULL);
-  if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays NaN */
-  return error;
+  TrsvCall(scratch.take(2 * ((size_t)grid + 1), sums));
+  TrsvCall(TRSV_BY_PRECISION(precision, SumRows)(rows, offsets, columns, values, sums + 2));
+  TrsvCall(AddSums(grid, sums, both));
+  *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays NaN */
+  return TRSV_SUCCESS;
 }
 
 /* The position of each row in the order, and the absolute value of its diagonal entry. */
@@ -186,26 +185,24 @@ template <class T> static TrsvError DiscardedFill(int rows, const int *offsets, 
 {
   const int      stride = (rows + SAMPLE - 1) / SAMPLE;
   const unsigned grid   = TrsvBlocks((rows + stride - 1) / stride, BLOCK / 32);
-  const size_t   sum_count = 2 * ((size_t)grid + 1);
-  double        *sums;
-  TrsvError      error;
+  TrsvScratch    scratch;
+  double        *sums, *diagonal;
+  int           *place;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(double) * (sum_count + (size_t)rows) + sizeof(int) * (size_t)rows, &sums, NULL));
-  double *const diagonal = sums + sum_count;
-  int *const    place    = (int *)(diagonal + rows);
-
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
+      a.take(2 * ((size_t)grid + 1), sums), a.take((size_t)rows, diagonal), a.take((size_t)rows, place);
+    },
+    &scratch.memory));
   TRSV_LAUNCH(fill_prepare<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
               (const T *)values, order, place, diagonal);
-  error = TrsvDeviceCheckLaunch("fill_prepare");
-  if (!error) {
-    TRSV_LAUNCH(fill_rows<T>, grid, BLOCK, 0, (TrsvStream)NULL, rows, stride, offsets, columns,
-                (const T *)values, (const int *)place, (const double *)diagonal, sums + 2);
-    error = TrsvDeviceCheckLaunch("fill_rows");
-  }
-  if (!error) error = AddSums(grid, sums, fill);
-  TrsvScratchFree(sums, NULL);
-  for (int o = 0; o < 2 && !error; o++) fill[o] = sqrt(fill[o]);
-  return error;
+  TrsvCall(TrsvDeviceCheckLaunch("fill_prepare"));
+  TRSV_LAUNCH(fill_rows<T>, grid, BLOCK, 0, (TrsvStream)NULL, rows, stride, offsets, columns,
+              (const T *)values, (const int *)place, (const double *)diagonal, sums + 2);
+  TrsvCall(TrsvDeviceCheckLaunch("fill_rows"));
+  TrsvCall(AddSums(grid, sums, fill));
+  for (int o = 0; o < 2; o++) fill[o] = sqrt(fill[o]);
+  return TRSV_SUCCESS;
 }
 
 extern "C" TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order,

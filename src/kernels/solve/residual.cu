@@ -1,17 +1,13 @@
 /*
    The backward error of a solution. It distinguishes a wrong solution from rounding.
 
-   Mapping: one thread for each row, which writes its error; the host takes the largest. Memory order: no thread reads
-   what another writes. Why it ends: no thread waits. Same bits: a row is one thread's sum.
+   Mapping: one thread for each row. Memory order: an atomic maximum that the host reads. Why it ends: no thread waits.
+   Same bits: a row is one thread's sum, and the largest does not depend on the order of the rows.
 */
 #include <math.h>
-#include <stdlib.h>
-#include "device/sync.cuh"
+#include <string.h>
+#include "device/setup.cuh"
 #include "solve/solve.h"
-
-enum {
-  BLOCK = 256
-};
 
 static __device__ __forceinline__ double wide(double v) { return v; }
 template <class R> static __device__ __forceinline__ TrsvComplex<double> wide(TrsvComplex<R> v)
@@ -21,7 +17,7 @@ template <class R> static __device__ __forceinline__ TrsvComplex<double> wide(Tr
 
 template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit,
                                                         const int *source, const T *values, const T *b, const T *x,
-                                                        double *errors)
+                                                        unsigned long long *largest)
 {
   const int i = trsv_index();
 
@@ -38,40 +34,30 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
     r -= product;
     scale += trsv_magnitude<double>(product);
   }
-  errors[i] = scale > 0 ? trsv_magnitude<double>(r) / scale : scale; /* passes on NaN */
+  /* the bits of positive numbers compare as the numbers do; those of NaN are larger */
+  atomicMax(largest, trsv_bits(scale > 0 ? trsv_magnitude<double>(r) / scale : scale));
 }
 
 template <class T>
-static TrsvError FindErrors(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
-                            double *errors, TrsvStream stream)
+static TrsvError FindLargest(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
+                             unsigned long long *largest, TrsvStream stream)
 {
-  TRSV_LAUNCH(residual_rows<T>, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, stream, A->rows, A->offsets, A->columns,
-              A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x, errors);
-  return TrsvDeviceCheckLaunch("residual_rows");
+  return TrsvLaunchEachIn(stream, "residual_rows", residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
+                          A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x,
+                          largest);
 }
 
 extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,
                                      const void *x, double *error, TrsvStream stream)
 {
-  const size_t bytes = sizeof(double) * (size_t)A->rows;
-  double      *errors, *host;
-  TrsvError    failed;
+  unsigned long long bits = 0, *largest;
+  TrsvError          failed;
 
-  *error = 0;
-  if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvAlloc(bytes, &host));
-  failed = TrsvDeviceAlloc(bytes, &errors);
-  if (failed) {
-    free(host);
-    return failed;
-  }
-  failed = TRSV_BY_PRECISION(A->precision, FindErrors)(A, source, values, b, x, errors, stream);
-  if (!failed) failed = TrsvDeviceDownload(host, errors, bytes, stream);
-  for (int i = 0; i < A->rows && !failed; i++) {
-    if (isnan(host[i])) *error = INFINITY;
-    else if (host[i] > *error) *error = host[i];
-  }
-  TrsvDeviceFree(errors);
-  free(host);
+  TrsvCall(TrsvScratchUpload(&bits, sizeof(bits), &largest, stream));
+  failed = TRSV_BY_PRECISION(A->precision, FindLargest)(A, source, values, b, x, largest, stream);
+  if (!failed) failed = TrsvDeviceDownload(&bits, largest, sizeof(bits), stream);
+  TrsvScratchFree(largest, stream);
+  memcpy(error, &bits, sizeof(bits));
+  if (isnan(*error)) *error = INFINITY;
   return failed;
 }

@@ -105,10 +105,10 @@ static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTr
 static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory, const void **to, void **own)
 {
   *to = from;
-  if (!from || memory == TRSV_DEVICE) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceAlloc(bytes, own));
+  if (memory == TRSV_DEVICE) return TRSV_SUCCESS;
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, TRSV_HOST, from, bytes, own));
   *to = *own;
-  return TrsvDeviceUpload(*own, from, bytes, NULL);
+  return TRSV_SUCCESS;
 }
 
 static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,

@@ -5,37 +5,27 @@
 #include <string.h>
 #include "solve/plan/plan.h"
 
-/* Copies count integers from one memory to the other. */
-static TrsvError CopyAcross(TrsvMemory to, size_t count, const int *from, int **copy)
-{
-  const size_t bytes = sizeof(int) * count;
-
-  if (to == TRSV_HOST) {
-    TrsvCall(TrsvAlloc(bytes, copy));
-    return TrsvDeviceDownload(*copy, from, bytes, NULL);
-  }
-  TrsvCall(TrsvDeviceAlloc(bytes, copy));
-  return TrsvDeviceUpload(*copy, from, bytes, NULL);
-}
-
 /* Runs the algorithm's analyze on copies of its inputs, in the memory that the algorithm expects. */
 static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvMemory      to      = plan->algorithm->pattern;
-  const TrsvPermutation given   = plan->places;
-  const size_t          rows    = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
-  int                  *copy[7] = {NULL};
-  TrsvMatrix            M       = *A;
-  TrsvAnalysis          copied  = *analysis;
-  TrsvError             error;
+  const TrsvMemory      to     = plan->algorithm->pattern;
+  const TrsvPermutation given  = plan->places;
+  const size_t          rows   = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
+  const struct {
+    const int *from;
+    size_t     count;
+  } input[] = {
+    {A->offsets, rows + 1}, {A->columns, entries}, {analysis->order, rows},
+    {analysis->levels, (size_t)analysis->statistics.levels + 1},
+    {source, entries}, {given.b_index, rows}, {given.x_index, rows},
+  };
+  int         *copy[7] = {NULL};
+  TrsvMatrix   M       = *A;
+  TrsvAnalysis copied  = *analysis;
+  TrsvError    error   = TRSV_SUCCESS;
 
-  error = CopyAcross(to, rows + 1, A->offsets, &copy[0]);
-  if (!error) error = CopyAcross(to, entries, A->columns, &copy[1]);
-  if (!error) error = CopyAcross(to, rows, analysis->order, &copy[2]);
-  if (!error) error = CopyAcross(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
-  if (!error && source) error = CopyAcross(to, entries, source, &copy[4]);
-  if (!error && given.b_index) error = CopyAcross(to, rows, given.b_index, &copy[5]);
-  if (!error && given.x_index) error = CopyAcross(to, rows, given.x_index, &copy[6]);
+  for (int i = 0; i < 7 && !error; i++)
+    error = TrsvCopyNew(to, A->memory, input[i].from, sizeof(int) * input[i].count, &copy[i]);
   plan->places = (TrsvPermutation){copy[5], copy[6]};
   M.memory = copied.memory = to;
   M.offsets      = copy[0];
@@ -54,19 +44,9 @@ static TrsvError CopyIndex(TrsvPlan *plan, TrsvMemory from, const int *index, co
 {
   const TrsvMemory memory = plan->algorithm->memory;
   const size_t bytes = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
-  int         *copy = NULL;
-  TrsvError    error;
 
-  *kept = NULL;
   if (!index) return TRSV_SUCCESS;
-  if (memory != from) error = CopyAcross(memory, (size_t)plan->rows, index, &copy);
-  else {
-    error = TrsvAllocIn(memory, bytes, &copy);
-    if (!error && memory == TRSV_HOST) memcpy(copy, index, bytes);
-    else if (!error) error = TrsvDeviceCopy(copy, index, bytes, NULL);
-  }
-  *kept = copy;
-  TrsvCall(error);
+  TrsvCall(TrsvCopyNew(memory, from, index, bytes, kept));
   plan->bytes += bytes + vector;
   return TrsvAllocIn(memory, vector, permuted);
 }

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "solve/rows/level_csr.h"
 
@@ -19,14 +18,6 @@ template <class T> static __global__ void level_csr_gather(long off, int rows, c
 
   if (k < off) values[k] = source[k] < 0 ? -1 : from[source[k]];
   else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
-}
-
-template <class T> static __global__ void level_csr_fill(long n, T *words, unsigned *shared)
-{
-  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-  if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
 /* position[s]: the position of row s of the sequence. order: that of its rows, or, with last, of the matrix's rows. */
@@ -56,7 +47,7 @@ static __global__ void level_csr_search(const TrsvSplit s, const int *columns, c
 {
   const int k = trsv_index();
 
-  if (k < s.off) w.columns[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
+  if (k < s.off) w.columns[k] = split_dependency(s, columns, k);
   if (k < s.rows) {
     w.word[k]    = 0;
     w.natural[k] = k;
@@ -83,73 +74,56 @@ static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, 
   const int r = trsv_index();
 
   if (r >= s.rows) return;
-  const int p = position[r], row = s.row[r], end = s.offsets[r + 1],
-            diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  const int p = position[r], end = s.offsets[r + 1];
   int       to = width ? p * width : o.offsets[p];
   for (int k = s.offsets[r]; k < end; k++, to++) {
-    const int item = s.items[k];
-
-    o.columns[to] = position[item < 0 ? ~item : s.last[A.columns[item]]];
-    o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
+    o.columns[to] = position[split_dependency(s, A.columns, k)];
+    o.source[to]  = split_source(source, s.items[k]);
   }
   for (; width && to < (p + 1) * width; to++) o.columns[to] = o.source[to] = -1;
-  o.to[p]             = row >= 0 && places.x_index ? places.x_index[row] : row;
-  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
-  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+  level_csr_row(A, s.row[r], source, places, p, o);
 }
 
-static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level,
-                               const SequenceSearch *w)
+/* The positions, and the level sets, of a sequence with partial sums. */
+static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level)
 {
-  TrsvMatrix S = *A;
-  TrsvSearch found;
-
-  TrsvCall(TrsvLaunchEach("level_csr_search", level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, *w));
-  S.rows     = s->rows;
-  S.offsets  = s->offsets;
-  S.columns  = w->columns;
-  S.triangle = TRSV_LOWER;
-  S.diagonal = TRSV_DIAGONAL_UNIT;
-  TrsvCall(TrsvSearchLevels(&S, NULL, w->word, NULL, w->search));
-  TrsvCall(TrsvDeviceDownload(&found, w->search, sizeof(found), NULL));
-  TrsvCall(TrsvCheckSearch(&found));
-  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w->word, w->sorted, w->natural, w->order));
-  if (level)
-    TrsvCall(
-      TrsvDeviceCopy(level, found.levels > 1 ? w->sorted : w->word, sizeof(*level) * (size_t)s->rows, NULL));
-  return TrsvLaunchEach("level_csr_positions", level_csr_positions, (size_t)s->rows, s->rows, w->order,
-                        (const int *)NULL, position);
-}
-
-extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
-                                           int *position, unsigned *level)
-{
-  const size_t   rows   = (size_t)s->rows;
-  void          *memory = NULL;
+  const size_t   rows = (size_t)s->rows;
+  TrsvScratch    scratch;
   SequenceSearch w;
-  TrsvError      error;
+  TrsvMatrix     S = *A;
+  TrsvSearch     found;
 
-  if (s->rows == A->rows) { /* no row is split */
-    if (level)
-      TrsvCall(TrsvLaunchEach("level_csr_levels", level_csr_levels, rows, s->rows, analysis->statistics.levels,
-                              (const int *)analysis->levels, level));
-    return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, analysis->order, s->last,
-                          position);
-  }
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       a.take(1, w.search), a.take(rows, w.word), a.take(rows, w.sorted), a.take(rows, w.natural);
       a.take(rows, w.order), a.take((size_t)s->off, w.columns);
     },
-    &memory));
-  error = FindPositions(A, s, position, level, &w);
-  TrsvScratchFree(memory, NULL);
-  return error;
+    &scratch.memory));
+  TrsvCall(TrsvLaunchEach("level_csr_search", level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, w));
+  S.rows     = s->rows;
+  S.offsets  = s->offsets;
+  S.columns  = w.columns;
+  S.triangle = TRSV_LOWER;
+  S.diagonal = TRSV_DIAGONAL_UNIT;
+  TrsvCall(TrsvSearchLevels(&S, NULL, w.word, NULL, w.search));
+  TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
+  TrsvCall(TrsvCheckSearch(&found));
+  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w.word, w.sorted, w.natural, w.order));
+  if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? w.sorted : w.word, sizeof(*level) * rows, NULL));
+  return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, w.order, (const int *)NULL,
+                        position);
 }
 
-template <class T> static TrsvError ClearWords(long n, void *words, unsigned *shared)
+extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
+                                           int *position, unsigned *level)
 {
-  return TrsvLaunchEach("level_csr_fill", level_csr_fill<T>, (size_t)n, n, (T *)words, shared);
+  const size_t rows = (size_t)s->rows;
+
+  if (s->rows > A->rows) return FindPositions(A, s, position, level);
+  if (level)
+    TrsvCall(TrsvLaunchEach("level_csr_levels", level_csr_levels, rows, s->rows, analysis->statistics.levels,
+                            (const int *)analysis->levels, level));
+  return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, analysis->order, s->last, position);
 }
 
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
@@ -175,9 +149,9 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
     },
     &o->memory, &plan->bytes));
   TrsvCall(TrsvSyncIn(shared, &o->sync));
-  if (!rows) return TRSV_SUCCESS;
-  /* clears both halves; later each launch clears the half of the next one */
-  return TRSV_BY_PRECISION(plan->precision, ClearWords)(2 * (long)rows, o->words, shared);
+  TrsvCall(TrsvDeviceClear(shared, sizeof(*shared) * TRSV_SYNC_WORDS, NULL));
+  /* both halves; later each launch clears the half of the next one */
+  return TRSV_BY_PRECISION(plan->precision, TrsvClearWords)(2 * n, o->words, NULL);
 }
 
 static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,
@@ -221,12 +195,9 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
 
 template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks((long)o->off + (o->inverse ? o->rows : 0), 256);
-
-  if (!grid) return TRSV_SUCCESS;
-  TRSV_LAUNCH(level_csr_gather<T>, grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const T *)values,
-              (T *)o->values, (T *)o->inverse);
-  return TrsvDeviceCheckLaunch("level_csr_gather");
+  return TrsvLaunchEachIn(stream, "level_csr_gather", level_csr_gather<T>,
+                          (size_t)o->off + (size_t)(o->inverse ? o->rows : 0), (long)o->off, o->rows, o->source,
+                          (const T *)values, (T *)o->values, (T *)o->inverse);
 }
 
 extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

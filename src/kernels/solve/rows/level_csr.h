@@ -86,6 +86,8 @@ void      TrsvSplitFree(TrsvSplit *);
 #ifdef __cplusplus
 }
 
+  #include "analysis/triangle_view.cuh"
+
 /* A padded row's columns or values, aligned for the widest loads. */
 enum {
   QUAD = 4
@@ -94,6 +96,29 @@ enum {
 template <class T> struct alignas(16) Quad {
   T v[QUAD];
 };
+
+/* The row of the sequence on which item k depends. columns: of the matrix */
+static __device__ __forceinline__ int split_dependency(const TrsvSplit &s, const int *columns, int k)
+{
+  const int item = s.items[k];
+
+  return item < 0 ? ~item : s.last[columns[item]];
+}
+
+/* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreate */
+static __device__ __forceinline__ int split_source(const int *source, int item)
+{
+  return item < 0 ? -1 : source ? source[item] : item;
+}
+
+/* What a plan stores of a row of the matrix, -1: a partial sum, at position p beside its entries. */
+static __device__ __forceinline__ void level_csr_row(const TriangleView &A, int row, const int *source,
+                                                     const TrsvPermutation &places, int p, const TrsvLevelCSR &o)
+{
+  o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
+  o.source[o.off + p] = split_source(source, row >= 0 && A.stored ? A.diagonal(row) : -1);
+}
 
 /* The arguments of a kernel from a plan. */
 template <class T> struct LevelCSRView {

@@ -13,7 +13,6 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "solve/rows/sell.h"
 
@@ -60,24 +59,21 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
 
   if (r >= c.rows) return;
   const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
-  const int row = c.row[r], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
   int       to = slice[s].start * LANES + p - begin;
 
   for (int own = 1; own >= 0; own--) /* the slice's own first */
     for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
-      const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
+      const int d = split_dependency(c, A.columns, k), q = position ? position[d] : d;
 
       if ((q >= begin) != own) continue;
       columns[to]  = own ? ~(q - begin) : q;
-      o.source[to] = item < 0 ? -1 : source ? source[item] : item;
+      o.source[to] = split_source(source, c.items[k]);
       to += LANES;
       if (own) continue;
       const int t = first ? segment(first, slices, q) : q / LANES;
       atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
     }
-  o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
-  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
-  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+  level_csr_row(A, c.row[r], source, places, p, o);
 }
 
 /* Completes the shape of each slice, and finds the bases. *far becomes 1 if a column is too far from its base for 16
@@ -136,14 +132,16 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
                         (short *)s->columns);
 }
 
-/* room [33 * wide + 1]: columns with positions, bases, and whether a column is too far from its base. */
 static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
-                              const int *position, const int *first, int wide, int *room)
+                              const int *position, const int *first, int wide)
 {
   Sell *const         s = (Sell *)plan->data;
   TrsvLevelCSR *const o = &s->rows;
-  int *const columns = room, *const base = columns + o->off;
+  TrsvScratch         scratch;
+  int                *columns; /* with positions; then bases, and whether a column is too far from its base */
 
+  TrsvCall(scratch.take((LANES + 1) * (size_t)wide + 1, columns));
+  int *const base = columns + o->off;
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
   TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, source,
@@ -160,8 +158,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   Sell *const  s      = (Sell *)plan->data;
   const size_t slices = (size_t)s->slices;
   int *const width = room + c->rows, *const start = width + s->slices;
-  int       wide, *columns;
-  TrsvError error;
+  int        wide;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
@@ -174,10 +171,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   TrsvCall(TrsvLaunchEach("sell_starts", sell_starts, slices, s->slices, start, s->slice));
   TrsvCall(TrsvLevelCSRAlloc(plan, &s->rows, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * slices;
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
-  error = PlaceEntries(plan, A, c, source, position, first, wide, columns);
-  TrsvScratchFree(columns, NULL);
-  return error;
+  return PlaceEntries(plan, A, c, source, position, first, wide);
 }
 
 /* Chooses the order of the rows, and makes their slices. */
@@ -186,15 +180,13 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 {
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;
-  int        *first = NULL, *room = NULL;
-  TrsvError   error;
+  TrsvScratch scratch, slices;
+  int        *first = NULL, *room;
 
   if (levels <= SEARCHED_LEVELS) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
-    if (s->levels > levels) {
-      TrsvScratchFree(first, NULL);
-      first = NULL;
-    }
+    slices.memory = first;
+    if (s->levels > levels) first = NULL;
   }
   if (first) {
     s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
@@ -204,16 +196,10 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
     s->slices = (c->rows + LANES - 1) / LANES;
     s->levels = levels;
   }
-  error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
-  if (!error) {
-    int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
-
-    if (position) error = TrsvLevelCSRPositions(A, analysis, c, position, NULL);
-    if (!error) error = MakeSlices(plan, A, c, source, position, first, room);
-    TrsvScratchFree(room, NULL);
-  }
-  if (first) TrsvScratchFree(first, NULL);
-  return error;
+  TrsvCall(scratch.take(2 * (size_t)c->rows + 2 * (size_t)s->slices + 1, room));
+  int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
+  if (position) TrsvCall(TrsvLevelCSRPositions(A, analysis, c, position, NULL));
+  return MakeSlices(plan, A, c, source, position, first, room);
 }
 
 extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,

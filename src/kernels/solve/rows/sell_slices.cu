@@ -14,21 +14,12 @@
      one level set exceeds the limit.
    Same bits: results are integers.
 */
-#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "solve/rows/sell.h"
 
 enum {
   STRETCH = 1024
 };
-
-/* The row of the sequence that item k depends on. */
-static __device__ __forceinline__ int dependency_of(const TriangleView &A, const TrsvSplit &s, int k)
-{
-  const int item = s.items[k];
-
-  return item < 0 ? ~item : s.last[A.columns[item]];
-}
 
 /* reach[r]: the distance of the farthest dependency of row r among the LANES - 1 rows before it. */
 static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int *reach)
@@ -38,7 +29,7 @@ static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int
 
   if (r >= s.rows) return;
   for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end; k++) {
-    const int d = r - dependency_of(A, s, k);
+    const int d = r - split_dependency(s, A.columns, k);
 
     if (d < LANES) most = max(most, d);
   }
@@ -110,7 +101,7 @@ static __global__ void __launch_bounds__(BLOCK)
 
   if (r < first[i + 1])
     for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end && on; k++) {
-      const int q = dependency_of(A, s, k);
+      const int q = split_dependency(s, A.columns, k);
 
       if (q >= begin) continue;
       const unsigned *const word = level + segment(first, slices, q);
@@ -147,19 +138,15 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
     STOP,
     STATES
   };
-  unsigned  state[STATES], *room;
-  TrsvError error;
+  unsigned    state[STATES], *room;
+  TrsvScratch scratch;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
-  error = TrsvDeviceClear(room, sizeof(state), NULL);
-  if (!error) {
-    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
-                limit, level, room + MOST, room + STOP, TrsvSyncScratch(room));
-    error = TrsvDeviceCheckLaunch("slices_depth");
-  }
-  if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
-  TrsvScratchFree(room, NULL);
-  TrsvCall(error);
+  TrsvCall(scratch.take(STATES, room));
+  TrsvCall(TrsvDeviceClear(room, sizeof(state), NULL));
+  TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
+              limit, level, room + MOST, room + STOP, TrsvSyncScratch(room));
+  TrsvCall(TrsvDeviceCheckLaunch("slices_depth"));
+  TrsvCall(TrsvDeviceDownload(state, room, sizeof(state), NULL));
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return TrsvSyncCheck(state, "the search for level sets of slices");
 }
@@ -168,23 +155,18 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
                                     int *depth)
 {
   const int words = (s->rows + LANES - 1) / LANES, stretches = (s->rows + STRETCH - 1) / STRETCH;
-  int      *room;
-  TrsvError error;
+  TrsvScratch scratch, result;
+  int        *reach;
 
-  *first = NULL;
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
-  unsigned *const clean = (unsigned *)room + s->rows;
+  TrsvCall(scratch.take((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1, reach));
+  unsigned *const clean = (unsigned *)reach + s->rows;
   int *const count = (int *)clean + words, *const before = count + stretches;
-  error = CountSlices(A, s, stretches, room, clean, count, before, slices);
-  if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
-  if (!error) {
-    unsigned *const level = (unsigned *)*first + *slices + 1;
-
-    error = TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before,
-                           *first, level);
-    if (!error) error = FindDepth(A, s, *slices, *first, limit, level, depth);
-    if (error) TrsvScratchFree(*first, NULL);
-  }
-  TrsvScratchFree(room, NULL);
-  return error;
+  TrsvCall(CountSlices(A, s, stretches, reach, clean, count, before, slices));
+  TrsvCall(result.take(2 * (size_t)*slices + 1, *first));
+  unsigned *const level = (unsigned *)*first + *slices + 1;
+  TrsvCall(TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before,
+                          *first, level));
+  TrsvCall(FindDepth(A, s, *slices, *first, limit, level, depth));
+  result.memory = NULL; /* the caller frees *first */
+  return TRSV_SUCCESS;
 }

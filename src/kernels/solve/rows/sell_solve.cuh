@@ -23,7 +23,6 @@
 #ifndef TRSV_SELL_SOLVE_CUH
 #define TRSV_SELL_SOLVE_CUH
 
-#include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
 
 enum {
@@ -216,14 +215,10 @@ template <class T, class C, int MOST> static __global__ void __launch_bounds__(B
 template <class T, class C>
 static void LaunchColumns(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(s->slices, WARPS);
+  const auto sell_solve_of = s->width == NARROW ? sell_solve<T, C, NARROW> : sell_solve<T, C, WIDE>;
 
-  if (s->width == NARROW)
-    TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
-                      (const T *)b, (T *)x);
-  else
-    TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
-                      (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(sell_solve_of, early, 1, TrsvBlocks(s->slices, WARPS), BLOCK, sizeof(T) * BLOCK, stream,
+                    SellView<T, C>(s), (const T *)b, (T *)x);
 }
 
 template <class T> TrsvError SellLaunch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)

@@ -13,7 +13,6 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "solve/rows/level_csr.h"
 
@@ -259,49 +258,40 @@ static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts
   return TrsvLaunchEach("split_make", split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
 }
 
-static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
-                               TrsvSplit *s)
+static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, TrsvSplit *s)
 {
-  int       total[3] = {0, A->rows, 0}, *more = NULL;
-  size_t    off = (size_t)s->off;
-  TrsvError error;
+  int          total[3] = {0, A->rows, 0}, *room, *more;
+  const size_t off = (size_t)s->off;
+  TrsvScratch  counts, entries;
 
+  TrsvCall(counts.take((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans, room));
   TrsvCall(ScanCounts(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
                     "%d rows and %d entries with their partial sums exceed 32-bit indices", A->rows,
                     s->off);
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
+  TrsvCall(entries.take(2 * off + (size_t)total[0] + 5 * (size_t)total[2], more));
   c->entry = more;
   c->ready = c->entry + off;
   c->level = c->ready + off;
-  error    = RankEntries(A, c, room);
-  if (!error && total[2]) error = SortEntries(A, a, c, room, total[2], c->level + total[0]);
+  TrsvCall(RankEntries(A, c, room));
+  if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], c->level + total[0]));
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry */
-  if (!error) error = MakeSequence(A, c, total[1], s);
-  TrsvScratchFree(more, NULL);
-  return error;
+  return MakeSequence(A, c, total[1], s);
 }
 
 extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s)
 {
   const int row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
   Splitting c;
-  int      *room;
-  TrsvError error;
 
   memset(&c, 0, sizeof(c));
   memset(s, 0, sizeof(*s));
   c.longest = longest;
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
-  if (row_max <= longest) return MakeSequence(A, &c, A->rows, s);
-  TrsvCall(
-    TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
-  error = SplitLongRows(A, a, &c, scans, room, s);
-  TrsvScratchFree(room, NULL);
-  return error;
+  return row_max > longest ? SplitLongRows(A, a, &c, scans, s) : MakeSequence(A, &c, A->rows, s);
 }
 
 extern "C" void TrsvSplitFree(TrsvSplit *s)

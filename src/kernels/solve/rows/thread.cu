@@ -7,6 +7,7 @@
 */
 #include <math.h>
 #include <stdio.h>
+#include "device/setup.cuh"
 #include "solve/model/model.h"
 #include "solve/rows/thread_solve.cuh"
 
@@ -27,23 +28,19 @@ static __global__ void thread_mark(int rows, const unsigned *level, int *columns
     if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
 }
 
-static TrsvError MarkColumns(const TrsvLevelCSR *o, const unsigned *level)
-{
-  if (!o->rows) return TRSV_SUCCESS;
-  TRSV_LAUNCH(thread_mark, TrsvBlocks(o->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
-  return TrsvDeviceCheckLaunch("thread_mark");
-}
-
 extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                        const int *source, int recomputes)
 {
-  unsigned     *level = NULL;
-  TrsvError     error = TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes ? &level : NULL);
-  TrsvLevelCSR *o     = (TrsvLevelCSR *)plan->data;
+  unsigned       *level = NULL;
+  const TrsvError error = TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes ? &level : NULL);
+  TrsvLevelCSR   *o     = (TrsvLevelCSR *)plan->data;
+  TrsvScratch     scratch;
 
-  if (!error && recomputes) error = MarkColumns(o, level);
-  TrsvScratchFree(level, NULL);
+  scratch.memory = level;
   TrsvCall(error);
+  if (recomputes)
+    TrsvCall(TrsvLaunchEach("thread_mark", thread_mark, (size_t)o->rows, o->rows, (const unsigned *)level,
+                            o->columns));
   o->recomputes = recomputes;
   return TRSV_BY_PRECISION(plan->precision, ThreadLimitBlocks)(o);
 }

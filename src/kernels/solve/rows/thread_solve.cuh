@@ -22,25 +22,22 @@ template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
   thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
+/* The kernel of a plan. */
+template <class T> static auto thread_solve_of(const TrsvLevelCSR *o)
+{
+  return o->recomputes ? thread_solve<T, Recomputed<T>> : thread_solve<T, Awaited<T>>;
+}
+
 template <class T> TrsvError ThreadLimitBlocks(TrsvLevelCSR *o)
 {
-  auto awaited    = thread_solve<T, Awaited<T>>;
-  auto recomputed = thread_solve<T, Recomputed<T>>;
-
-  return TrsvLevelCSRLimit(o, o->recomputes ? (const void *)recomputed : (const void *)awaited, BLOCK,
+  return TrsvLevelCSRLimit(o, (const void *)thread_solve_of<T>(o), BLOCK,
                            o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD);
 }
 
 template <class T> TrsvError ThreadLaunch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
-
-  if (o->recomputes)
-    TRSV_LAUNCH_EARLY((thread_solve<T, Recomputed<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
-                      LevelCSRView<T>(o), (const T *)b, (T *)x);
-  else
-    TRSV_LAUNCH_EARLY((thread_solve<T, Awaited<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
-                      LevelCSRView<T>(o), (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(thread_solve_of<T>(o), early, 1, TrsvBlocks(o->rows, BLOCK), BLOCK, o->shared_bytes, stream,
+                    LevelCSRView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceCheckLaunch("thread_solve");
 }
 
