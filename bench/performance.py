@@ -51,6 +51,10 @@ def table(cases):
     return "\n".join(out) + "\n"
 
 
+# what the results call an algorithm's second form
+FORMS = {"inverse": "`chunk` with inverted blocks", "recompute": "`thread` with recomputation"}
+
+
 def memory(cases):
     """The fastest plan within each limit of memory."""
     counted = [c for c in cases if c.counts]
@@ -101,7 +105,7 @@ def memory(cases):
     out.append(
         "By algorithm: "
         + "; ".join(
-            f"{len(cs)} of `{a}`, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set (geometric mean)"
+            f"{len(cs)} of {FORMS.get(a, f'`{a}`')}, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set (geometric mean)"
             for a, cs in by.items()
         )
         + "."
