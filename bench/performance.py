@@ -105,7 +105,8 @@ def memory(cases):
     out.append(
         "By algorithm: "
         + "; ".join(
-            f"{len(cs)} of {FORMS.get(a, f'`{a}`')}, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set (geometric mean)"
+            f"{len(cs)} of {FORMS.get(a, f'`{a}`')}, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set"
+            " (geometric mean)"
             for a, cs in by.items()
         )
         + "."
