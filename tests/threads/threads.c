@@ -75,7 +75,7 @@ static void SolveByObject(Thread *t, double c)
   TrsvIluDestroy(&ilu);
 }
 
-/* In place of the function of a build without CUDA (--wrap): there is a device. */
+/* Replaces the function of a build without CUDA (--wrap): there is a device. */
 TrsvError __wrap_TrsvWorkDevice(TrsvWorkOrder *order)
 {
   (void)order;
