@@ -36,10 +36,47 @@ struct Counts {
   __host__ __device__ int operator()(int i) const { return i ? counts[i - 1] : 0; }
 };
 
+enum {
+  SCAN_BLOCK = 1024,
+  SCAN_ITEMS = 8, /* of a thread at a time */
+  SCAN_SMALL = 2 * SCAN_BLOCK * SCAN_ITEMS
+};
+
+/* A scan by one block, a tile after the other: one launch, where CUB's scan of the whole device takes two. */
+static __global__ void __launch_bounds__(SCAN_BLOCK) primitives_scan(int n, const Counts counts, int *offsets)
+{
+  typedef cub::BlockLoad<int, SCAN_BLOCK, SCAN_ITEMS, cub::BLOCK_LOAD_TRANSPOSE>   Load;
+  typedef cub::BlockStore<int, SCAN_BLOCK, SCAN_ITEMS, cub::BLOCK_STORE_TRANSPOSE> Store;
+  typedef cub::BlockScan<int, SCAN_BLOCK>                                          Scan;
+  __shared__ union {
+    Load::TempStorage  load;
+    Store::TempStorage store;
+    Scan::TempStorage  scan;
+  } shared;
+  int before = 0;
+
+  for (int from = 0; from < n; from += SCAN_BLOCK * SCAN_ITEMS) {
+    const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(from), counts);
+    int        item[SCAN_ITEMS], sum;
+
+    Load(shared.load).Load(in, item, n - from, 0);
+    __syncthreads();
+    Scan(shared.scan).InclusiveSum(item, item, sum);
+    for (int &i : item) i += before;
+    before += sum;
+    __syncthreads();
+    Store(shared.store).Store(offsets + from, item, n - from);
+    __syncthreads();
+  }
+}
+
 extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
+  if (n < SCAN_SMALL) {
+    primitives_scan<<<1, SCAN_BLOCK, 0, TrsvCurrentStream()>>>(n + 1, Counts{counts}, offsets);
+    return TrsvDeviceCheckLaunch("scan");
+  }
   const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
-
   return CallCub("scan", [&](void *scratch, size_t &bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, in, offsets, n + 1, TrsvCurrentStream());
   });
