@@ -56,9 +56,7 @@ run_tests() { # NAME: p, f, s are what passed, failed, was skipped
   fi
 }
 
-sources=$(find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat |
-  sha256sum |
-  cut -c1-16)
+sources=$(tests/sources.sh makefile conf include src tests examples)
 
 write_results() { # the new lines, and the other ones as they are
   local file=results/versions.txt name line

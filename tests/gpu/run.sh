@@ -66,8 +66,7 @@ petsc_uses() { # NAME YES NO: prints the word that fits PETSC_USE_NAME
   grep -q "^#define PETSC_USE_$1 " "$PETSC_DIR/$PETSC_ARCH/include/petscconf.h" && echo "$2" || echo "$3"
 }
 say_versions() {
-  say "sources  $(export LC_ALL=C; find makefile conf include src bench -type f | sort | xargs cat | sha256sum |
-    cut -c1-16)" # in an order that no locale changes
+  say "sources  $(tests/sources.sh makefile conf include src bench)"
   say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
   say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
   [ ! -f "${PETSC_DIR-}/include/petscversion.h" ] ||
