@@ -1,7 +1,7 @@
 /*
    The level sets of one triangle can be the heights of the other: compared with heights that are computed row by row,
    for patterns that are symmetric, unsymmetric, and symmetric but for one entry. Then all heights, position by
-   position. chunk_order.cu tests that schedules use these heights.
+   position. solve/schedule/chunk_heights.cu tests that schedules use these heights.
 */
 #include <stdlib.h>
 #include <string.h>

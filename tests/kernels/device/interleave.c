@@ -53,7 +53,7 @@ static void Schedule(unsigned k)
 {
   SimtSchedule(k);
   if (!SimtSettings.preempt)
-    SimtSettings.preempt = 32; /* kernels of a set-up need it in the executor, as in chunk_order.cu */
+    SimtSettings.preempt = 32; /* kernels of a set-up need it in the executor, as in chunk_heights.cu */
 }
 
 /* Makes pairs at the same time (which = 1: with the analysis of L, 2: of both, 3: of L, matrices on the host) or (0)
