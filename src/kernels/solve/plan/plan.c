@@ -65,7 +65,6 @@ static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
-int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
 static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
@@ -75,12 +74,6 @@ static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
   return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
-}
-
-TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                         const TrsvAlgorithm *algorithm, TrsvPlan **plan)
-{
-  return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, 0, plan);
 }
 
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,

@@ -25,7 +25,8 @@ void TestLost(void)
       SimtSettings.bounded = 1;
       SimtSettings.loser   = kernels[i];
       SimtSettings.lose    = k;
-      error = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], FindTested(i < 2 ? "chunk" : "sell"), &plan);
+      error = TrsvPlanCreatePlaced(&D, analysis, NULL, T.offsets[ROWS], NULL, FindTested(i < 2 ? "chunk" : "sell"), 0,
+                                   &plan);
       SimtDefaults();
       reported += error == TRSV_ERR_TIMEOUT;
       Expect(!error || error == TRSV_ERR_TIMEOUT, "store %ld: error %d: %s", k, (int)error, TrsvErrorMessage());
