@@ -5,7 +5,7 @@
 
 #if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPBCGS does. */
-static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
+static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
   TrsvIteration it;
 
@@ -34,7 +34,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Residual(const KSPOnDevice *d, Vec R, Vec R0)
+static PetscErrorCode LaunchResidual(const KSPOnDevice *d, Vec R, Vec R0)
 {
   const PetscScalar *r, *r0;
 
@@ -48,7 +48,7 @@ static PetscErrorCode Residual(const KSPOnDevice *d, Vec R, Vec R0)
 }
 
 /* beta, and p = r + beta (p - omega v) */
-static PetscErrorCode Direction(const KSPOnDevice *d, PetscInt k, Vec R, Vec V, Vec P)
+static PetscErrorCode LaunchDirection(const KSPOnDevice *d, PetscInt k, Vec R, Vec V, Vec P)
 {
   const PetscScalar *r, *v;
   PetscScalar       *p;
@@ -65,7 +65,7 @@ static PetscErrorCode Direction(const KSPOnDevice *d, PetscInt k, Vec R, Vec V, 
 }
 
 /* alpha, and s = r - alpha v */
-static PetscErrorCode Half(const KSPOnDevice *d, PetscInt k, Vec V, Vec R0, Vec R, Vec S)
+static PetscErrorCode LaunchHalf(const KSPOnDevice *d, PetscInt k, Vec V, Vec R0, Vec R, Vec S)
 {
   const PetscScalar *v, *r0, *r;
   PetscScalar       *s;
@@ -84,7 +84,7 @@ static PetscErrorCode Half(const KSPOnDevice *d, PetscInt k, Vec V, Vec R0, Vec 
 }
 
 /* omega; x += alpha p + omega s; r = s - omega t; the norm of iteration k */
-static PetscErrorCode Update(const KSPOnDevice *d, PetscInt k, Vec P, Vec S, Vec T, Vec R0, Vec X, Vec R)
+static PetscErrorCode LaunchUpdate(const KSPOnDevice *d, PetscInt k, Vec P, Vec S, Vec T, Vec R0, Vec X, Vec R)
 {
   const PetscScalar *p, *s, *t, *r0;
   PetscScalar       *x, *r;
@@ -109,25 +109,26 @@ static PetscErrorCode Update(const KSPOnDevice *d, PetscInt k, Vec P, Vec S, Vec
 static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
 {
   const Vec X = ksp->vec_sol, B = ksp->vec_rhs, R = ksp->work[0], R0 = ksp->work[1], V = ksp->work[2], T = ksp->work[3],
-            S = ksp->work[4], P = ksp->work[5], last_product = R; /* R is unused between Half() and Update() */
+            S = ksp->work[4], P = ksp->work[5];
+  const Vec last_product = R; /* R is unused between LaunchHalf() and LaunchUpdate() */
   PetscInt  launched = 0;
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceStart(ksp, d));
   PetscCall(KSPInitialResidual(ksp, X, V, T, R, B));
   PetscCall(VecCopy(R, R0));
-  PetscCall(Residual(d, R, R0));
-  PetscCall(Read(ksp, d, 0));
+  PetscCall(LaunchResidual(d, R, R0));
+  PetscCall(ReadReport(ksp, d, 0));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 1; !ksp->reason; k++) {
     for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
-      PetscCall(Direction(d, launched + 1, R, V, P));
+      PetscCall(LaunchDirection(d, launched + 1, R, V, P));
       PetscCall(KSP_PCApplyBAorAB(ksp, P, V, T));
-      PetscCall(Half(d, launched + 1, V, R0, R, S));
+      PetscCall(LaunchHalf(d, launched + 1, V, R0, R, S));
       PetscCall(KSP_PCApplyBAorAB(ksp, S, T, last_product));
-      PetscCall(Update(d, launched + 1, P, S, T, R0, X, R));
+      PetscCall(LaunchUpdate(d, launched + 1, P, S, T, R0, X, R));
     }
-    PetscCall(Read(ksp, d, k));
+    PetscCall(ReadReport(ksp, d, k));
   }
   PetscCall(KSPUnwindPreconditioner(ksp, X, T));
   PetscCall(PetscLogGpuFlops(26.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));

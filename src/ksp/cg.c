@@ -5,7 +5,7 @@
 
 #if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPCG does. */
-static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
+static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
   TrsvIteration it;
 
@@ -33,7 +33,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
 }
 
 /* beta, and the norm of iteration k */
-static PetscErrorCode Residual(const KSPOnDevice *d, PetscInt k, Vec R, Vec Z)
+static PetscErrorCode LaunchResidual(const KSPOnDevice *d, PetscInt k, Vec R, Vec Z)
 {
   const PetscScalar *r, *z;
 
@@ -47,7 +47,7 @@ static PetscErrorCode Residual(const KSPOnDevice *d, PetscInt k, Vec R, Vec Z)
 }
 
 /* alpha, and r -= alpha w */
-static PetscErrorCode Step(const KSPOnDevice *d, PetscInt k, Vec P, Vec W, Vec R)
+static PetscErrorCode LaunchStep(const KSPOnDevice *d, PetscInt k, Vec P, Vec W, Vec R)
 {
   const PetscScalar *p, *w;
   PetscScalar       *r;
@@ -64,7 +64,7 @@ static PetscErrorCode Step(const KSPOnDevice *d, PetscInt k, Vec P, Vec W, Vec R
 }
 
 /* x += alpha p; p = z + beta p */
-static PetscErrorCode Advance(const KSPOnDevice *d, PetscInt k, Vec Z, Vec P, Vec X)
+static PetscErrorCode LaunchAdvance(const KSPOnDevice *d, PetscInt k, Vec Z, Vec P, Vec X)
 {
   const PetscScalar *z;
   PetscScalar       *p, *x;
@@ -95,18 +95,18 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
     PetscCall(VecAYPX(R, -1.0, B));
   }
   PetscCall(KSP_PCApply(ksp, R, Z));
-  PetscCall(Residual(d, 0, R, Z));
+  PetscCall(LaunchResidual(d, 0, R, Z));
   PetscCall(VecCopy(Z, P));
-  PetscCall(Read(ksp, d, 0));
+  PetscCall(ReadReport(ksp, d, 0));
   for (PetscInt k = 1; !ksp->reason; k++) {
     for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
       PetscCall(KSP_MatMult(ksp, A, P, Z));
-      PetscCall(Step(d, launched + 1, P, Z, R));
+      PetscCall(LaunchStep(d, launched + 1, P, Z, R));
       PetscCall(KSP_PCApply(ksp, R, Z));
-      PetscCall(Residual(d, launched + 1, R, Z));
-      PetscCall(Advance(d, launched + 1, Z, P, X));
+      PetscCall(LaunchResidual(d, launched + 1, R, Z));
+      PetscCall(LaunchAdvance(d, launched + 1, Z, P, X));
     }
-    PetscCall(Read(ksp, d, k));
+    PetscCall(ReadReport(ksp, d, k));
   }
   PetscCall(PetscLogGpuFlops(12.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -126,8 +126,8 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 }
 
 /* Gathers, to[i] = from[index[i]], or scatters, to[index[i]] = from[i]. */
-static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
-                         TrsvStream stream)
+static TrsvError PermuteVector(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
+                               TrsvStream stream)
 {
   if (plan->algorithm->memory == TRSV_DEVICE)
     return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
@@ -145,12 +145,12 @@ static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvSt
   const TrsvPermutation places = plan->places;
 
   if (!plan->rows) return TRSV_SUCCESS;
-  if (places.b_index) TrsvCall(Permute(plan, places.b_index, 0, b, plan->permuted[0], stream));
+  if (places.b_index) TrsvCall(PermuteVector(plan, places.b_index, 0, b, plan->permuted[0], stream));
   plan->early = early && !places.b_index;
   TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x,
                                   stream));
   plan->fresh = 0;
-  return places.x_index ? Permute(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
+  return places.x_index ? PermuteVector(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
