@@ -179,7 +179,7 @@ def quartiles(title, values):
 
 def predictions(rule, fitted):
     """Measured over predicted, where both orderings solve: quartiles."""
-    told = {
+    ratios = {
         "set-up, natural, a schedule": [],
         "set-up saved, ms, measured less predicted": [],
         "an iteration, natural": [],
@@ -192,15 +192,15 @@ def predictions(rule, fitted):
         if not all(s.solved) or n["iterations"] < 5:
             continue
         if n["lower"].startswith("chunk"):
-            told["set-up, natural, a schedule"].append((n["setup_ms"] - 1) / (1e3 * p["natural_setup"]))
-        told["set-up saved, ms, measured less predicted"].append(
+            ratios["set-up, natural, a schedule"].append((n["setup_ms"] - 1) / (1e3 * p["natural_setup"]))
+        ratios["set-up saved, ms, measured less predicted"].append(
             n["setup_ms"] - m["setup_ms"] - 1e3 * (p["natural_setup"] - p["multicolor_setup"])
         )
         for way, name in ((n, "natural"), (m, "multicolor")):
-            told["an iteration, " + name].append(way["solve_ms"] / way["iterations"] / (1e3 * (p[name] + p["rest"])))
+            ratios["an iteration, " + name].append(way["solve_ms"] / way["iterations"] / (1e3 * (p[name] + p["rest"])))
         if p["growth"] < 100:
-            told["growth over G"].append(m["iterations"] / n["iterations"] / p["growth"])
-    for title, values in told.items():
+            ratios["growth over G"].append(m["iterations"] / n["iterations"] / p["growth"])
+    for title, values in ratios.items():
         quartiles(title, values)
 
 
@@ -228,15 +228,15 @@ def main(args):
     stock = rule.source["order_growth"], rule.source["order_growth_power"]
     above = standard_errors_above(losses, best, stock, fitted)
     pair = "order_growth {:g}, order_growth_power {:g}: {:.4f}".format
-    told = f"{pair(*stock, cost[stock])}; least: {pair(*best, cost[best])}, {above:.1f} standard errors less"
+    summary = f"{pair(*stock, cost[stock])}; least: {pair(*best, cost[best])}, {above:.1f} standard errors less"
     if args == ["--check"]:
         if above > ERRORS:
-            print(f"constants.h has {told}: run bench/fit_order.py")
+            print(f"constants.h has {summary}: run bench/fit_order.py")
         return above > ERRORS
     for use in ("fit", "real") + (("report",) if args == ["--report"] else ()):
         print_losses(use, [s.loss(rule) for s in systems(use)])
     families = len({s.family for s in fitted})
-    print(f"{told}; {left_out(losses, fitted):.4f} with each of {families} families left out of the fit")
+    print(f"{summary}; {left_out(losses, fitted):.4f} with each of {families} families left out of the fit")
     same = sum(rule.choose(s.known)[0] == s.chosen for s in fitted)
     print(f"unsolved systems count {UNSOLVED}; the choice is that of auto on the GPU for {same} of {len(fitted)}")
     print("measured over predicted, quartiles:")

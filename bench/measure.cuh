@@ -137,7 +137,8 @@ template <class T> struct Case {
     double        best = INFINITY;
 
     if (TrsvAnalyze(&host, &analysis) ||
-        TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) ||
+        TrsvPlanCreatePlaced(&host, analysis, nullptr, (int)values.size(), nullptr, TrsvAlgorithmFind("serial"), 0,
+                             &plan) ||
         TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
       exit(2);

@@ -36,6 +36,7 @@ int OrderChoose(const Known *k, double predicted[9], int *looked)
   TrsvOrderCost        estimate;
   TrsvChoice           unused;
   TrsvFactor           f[2] = {{0}, {0}};
+  int                  on_host;
 
   for (int o = 0; o < 2; o++) {
     f[o].precision        = TRSV_DOUBLE;
@@ -51,12 +52,13 @@ int OrderChoose(const Known *k, double predicted[9], int *looked)
   choice.rest        = IterationRest(&f[0]);
   choice.growth      = IterationGrowth(k->fill);
   estimate           = EstimateMulticolor(&f[0], named);
+  const double trial = TrialSeconds(&f[0], &on_host);
   const double all[] = {choice.natural.solves, choice.natural.setup,  estimate.solves,
                         estimate.setup,        choice.ordered.solves, choice.ordered.setup,
-                        choice.rest,           TrialSeconds(&f[0]),   choice.growth};
+                        choice.rest,           trial,                 choice.growth};
   memcpy(predicted, all, sizeof(all));
   *looked = !(SolutionSeconds(&choice.natural, choice.rest, 1) <
-              TrialSeconds(&f[0]) + SolutionSeconds(&estimate, choice.rest, TrsvModel.order_growth)) &&
+              trial + SolutionSeconds(&estimate, choice.rest, TrsvModel.order_growth)) &&
             !IsComplete(&f[0].statistics) && !(k->asymmetry > TrsvModel.order_unsymmetric);
   return *looked && IsFaster(&choice, &estimate) && IsFaster(&choice, &choice.ordered);
 }

@@ -96,7 +96,7 @@ static TrsvPlan *MakeLowerPlan(const TrsvFactor *f)
   TrsvPlan  *plan;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  CheckError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, &TrsvChunkPlain, &plan));
+  CheckError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, f->lower, NULL, &TrsvChunkPlain, 0, &plan));
   return plan;
 }
 

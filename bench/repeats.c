@@ -94,7 +94,7 @@ static void RepeatSolves(const char *name, const Triangle *t, const void *b, voi
     SolveData            s = {NULL, b, x};
     Repeat               r = {.matrix   = name,
                               .times    = times,
-                              .vary     = TrsvAlgorithmBitsVary(a),
+                              .vary     = (a->traits & TRSV_BITS_VARY) != 0,
                               .once     = SolveOnce,
                               .data     = &s,
                               .poisoned = 1,

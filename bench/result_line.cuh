@@ -72,7 +72,7 @@ static void WriteResult(const Subject &s, const char *algorithm, const char *set
                         double predicted_ms, const Result &r, Options &o)
 {
   const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
-  const bool           vary = a && TrsvAlgorithmBitsVary(a);
+  const bool           vary = a && (a->traits & TRSV_BITS_VARY);
   const bool           ok =
     r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
 

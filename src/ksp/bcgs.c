@@ -5,7 +5,7 @@
 
 #if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPBCGS does. */
-static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
+static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
   TrsvIteration it;
 
@@ -34,100 +34,54 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Residual(const KSPOnDevice *d, Vec R, Vec R0)
+/* rho, and the norm of iteration 0. Vectors: r, r0 */
+static TrsvError LaunchResidual(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *r, *r0;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(R, &r));
-  PetscCall(VecCUDAGetArrayRead(R0, &r0));
-  PetscCallTrsv(TrsvBCGSResidual(d->scalars, r, r0));
-  PetscCall(VecCUDARestoreArrayRead(R, &r));
-  PetscCall(VecCUDARestoreArrayRead(R0, &r0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  (void)k;
+  return TrsvBCGSResidual(d->scalars, v[0], v[1]);
 }
 
-/* beta, and p = r + beta (p - omega v) */
-static PetscErrorCode Direction(const KSPOnDevice *d, PetscInt k, Vec R, Vec V, Vec P)
+/* beta, and p = r + beta (p - omega v). Vectors: r, v, p */
+static TrsvError LaunchDirection(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *r, *v;
-  PetscScalar       *p;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(R, &r));
-  PetscCall(VecCUDAGetArrayRead(V, &v));
-  PetscCall(VecCUDAGetArray(P, &p));
-  PetscCallTrsv(TrsvBCGSDirection(d->scalars, (int)k, r, v, p));
-  PetscCall(VecCUDARestoreArrayRead(R, &r));
-  PetscCall(VecCUDARestoreArrayRead(V, &v));
-  PetscCall(VecCUDARestoreArray(P, &p));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvBCGSDirection(d->scalars, k, v[0], v[1], v[2]);
 }
 
-/* alpha, and s = r - alpha v */
-static PetscErrorCode Half(const KSPOnDevice *d, PetscInt k, Vec V, Vec R0, Vec R, Vec S)
+/* alpha, and s = r - alpha v. Vectors: v, r0, r, s */
+static TrsvError LaunchHalf(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *v, *r0, *r;
-  PetscScalar       *s;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(V, &v));
-  PetscCall(VecCUDAGetArrayRead(R0, &r0));
-  PetscCall(VecCUDAGetArrayRead(R, &r));
-  PetscCall(VecCUDAGetArray(S, &s));
-  PetscCallTrsv(TrsvBCGSHalf(d->scalars, (int)k, v, r0, r, s));
-  PetscCall(VecCUDARestoreArrayRead(V, &v));
-  PetscCall(VecCUDARestoreArrayRead(R0, &r0));
-  PetscCall(VecCUDARestoreArrayRead(R, &r));
-  PetscCall(VecCUDARestoreArray(S, &s));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvBCGSHalf(d->scalars, k, v[0], v[1], v[2], v[3]);
 }
 
-/* omega; x += alpha p + omega s; r = s - omega t; the norm of iteration k */
-static PetscErrorCode Update(const KSPOnDevice *d, PetscInt k, Vec P, Vec S, Vec T, Vec R0, Vec X, Vec R)
+/* omega; x += alpha p + omega s; r = s - omega t; the norm of iteration k. Vectors: p, s, t, r0, x, r */
+static TrsvError LaunchUpdate(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *p, *s, *t, *r0;
-  PetscScalar       *x, *r;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(P, &p));
-  PetscCall(VecCUDAGetArrayRead(S, &s));
-  PetscCall(VecCUDAGetArrayRead(T, &t));
-  PetscCall(VecCUDAGetArrayRead(R0, &r0));
-  PetscCall(VecCUDAGetArray(X, &x));
-  PetscCall(VecCUDAGetArray(R, &r));
-  PetscCallTrsv(TrsvBCGSUpdate(d->scalars, (int)k, p, s, t, r0, x, r, &d->stopping));
-  PetscCall(VecCUDARestoreArrayRead(P, &p));
-  PetscCall(VecCUDARestoreArrayRead(S, &s));
-  PetscCall(VecCUDARestoreArrayRead(T, &t));
-  PetscCall(VecCUDARestoreArrayRead(R0, &r0));
-  PetscCall(VecCUDARestoreArray(X, &x));
-  PetscCall(VecCUDARestoreArray(R, &r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvBCGSUpdate(d->scalars, k, v[0], v[1], v[2], v[3], v[4], v[5], &d->stopping);
 }
 
 static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
 {
   const Vec X = ksp->vec_sol, B = ksp->vec_rhs, R = ksp->work[0], R0 = ksp->work[1], V = ksp->work[2], T = ksp->work[3],
-            S = ksp->work[4], P = ksp->work[5], last_product = R; /* R is unused between Half() and Update() */
+            S = ksp->work[4], P = ksp->work[5];
+  const Vec last_product = R; /* R is unused between LaunchHalf() and LaunchUpdate() */
   PetscInt  launched = 0;
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceStart(ksp, d));
   PetscCall(KSPInitialResidual(ksp, X, V, T, R, B));
   PetscCall(VecCopy(R, R0));
-  PetscCall(Residual(d, R, R0));
-  PetscCall(Read(ksp, d, 0));
+  PetscCall(KSPOnDeviceLaunch(d, 0, LaunchResidual, 2, 0, (Vec[]){R, R0}));
+  PetscCall(ReadReport(ksp, d, 0));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 1; !ksp->reason; k++) {
     for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
-      PetscCall(Direction(d, launched + 1, R, V, P));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchDirection, 2, 1, (Vec[]){R, V, P}));
       PetscCall(KSP_PCApplyBAorAB(ksp, P, V, T));
-      PetscCall(Half(d, launched + 1, V, R0, R, S));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchHalf, 3, 1, (Vec[]){V, R0, R, S}));
       PetscCall(KSP_PCApplyBAorAB(ksp, S, T, last_product));
-      PetscCall(Update(d, launched + 1, P, S, T, R0, X, R));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchUpdate, 4, 2, (Vec[]){P, S, T, R0, X, R}));
     }
-    PetscCall(Read(ksp, d, k));
+    PetscCall(ReadReport(ksp, d, k));
   }
   PetscCall(KSPUnwindPreconditioner(ksp, X, T));
   PetscCall(PetscLogGpuFlops(26.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));

@@ -5,7 +5,7 @@
 
 #if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPCG does. */
-static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
+static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
   TrsvIteration it;
 
@@ -32,52 +32,22 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* beta, and the norm of iteration k */
-static PetscErrorCode Residual(const KSPOnDevice *d, PetscInt k, Vec R, Vec Z)
+/* beta, and the norm of iteration k. Vectors: r, z */
+static TrsvError LaunchResidual(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *r, *z;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(R, &r));
-  PetscCall(VecCUDAGetArrayRead(Z, &z));
-  PetscCallTrsv(TrsvCGResidual(d->scalars, (int)k, r, z, &d->stopping));
-  PetscCall(VecCUDARestoreArrayRead(R, &r));
-  PetscCall(VecCUDARestoreArrayRead(Z, &z));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvCGResidual(d->scalars, k, v[0], v[1], &d->stopping);
 }
 
-/* alpha, and r -= alpha w */
-static PetscErrorCode Step(const KSPOnDevice *d, PetscInt k, Vec P, Vec W, Vec R)
+/* alpha, and r -= alpha w. Vectors: p, w, r */
+static TrsvError LaunchStep(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *p, *w;
-  PetscScalar       *r;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(P, &p));
-  PetscCall(VecCUDAGetArrayRead(W, &w));
-  PetscCall(VecCUDAGetArray(R, &r));
-  PetscCallTrsv(TrsvCGStep(d->scalars, (int)k, p, w, r));
-  PetscCall(VecCUDARestoreArrayRead(P, &p));
-  PetscCall(VecCUDARestoreArrayRead(W, &w));
-  PetscCall(VecCUDARestoreArray(R, &r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvCGStep(d->scalars, k, v[0], v[1], v[2]);
 }
 
-/* x += alpha p; p = z + beta p */
-static PetscErrorCode Advance(const KSPOnDevice *d, PetscInt k, Vec Z, Vec P, Vec X)
+/* x += alpha p; p = z + beta p. Vectors: z, p, x */
+static TrsvError LaunchAdvance(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  const PetscScalar *z;
-  PetscScalar       *p, *x;
-
-  PetscFunctionBegin;
-  PetscCall(VecCUDAGetArrayRead(Z, &z));
-  PetscCall(VecCUDAGetArray(P, &p));
-  PetscCall(VecCUDAGetArray(X, &x));
-  PetscCallTrsv(TrsvCGAdvance(d->scalars, (int)k, z, p, x));
-  PetscCall(VecCUDARestoreArrayRead(Z, &z));
-  PetscCall(VecCUDARestoreArray(P, &p));
-  PetscCall(VecCUDARestoreArray(X, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TrsvCGAdvance(d->scalars, k, v[0], v[1], v[2]);
 }
 
 static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
@@ -95,18 +65,18 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
     PetscCall(VecAYPX(R, -1.0, B));
   }
   PetscCall(KSP_PCApply(ksp, R, Z));
-  PetscCall(Residual(d, 0, R, Z));
+  PetscCall(KSPOnDeviceLaunch(d, 0, LaunchResidual, 2, 0, (Vec[]){R, Z}));
   PetscCall(VecCopy(Z, P));
-  PetscCall(Read(ksp, d, 0));
+  PetscCall(ReadReport(ksp, d, 0));
   for (PetscInt k = 1; !ksp->reason; k++) {
     for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
       PetscCall(KSP_MatMult(ksp, A, P, Z));
-      PetscCall(Step(d, launched + 1, P, Z, R));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchStep, 2, 1, (Vec[]){P, Z, R}));
       PetscCall(KSP_PCApply(ksp, R, Z));
-      PetscCall(Residual(d, launched + 1, R, Z));
-      PetscCall(Advance(d, launched + 1, Z, P, X));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchResidual, 2, 0, (Vec[]){R, Z}));
+      PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchAdvance, 1, 2, (Vec[]){Z, P, X}));
     }
-    PetscCall(Read(ksp, d, k));
+    PetscCall(ReadReport(ksp, d, k));
   }
   PetscCall(PetscLogGpuFlops(12.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -128,6 +128,23 @@ PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPOnDeviceLaunch(const KSPOnDevice *d, PetscInt k,
+                                 TrsvError (*launch)(const KSPOnDevice *, int, PetscScalar *const[]), int read,
+                                 int written, const Vec vectors[])
+{
+  PetscScalar *arrays[6];
+  TrsvError    error;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < read; i++) PetscCall(VecCUDAGetArrayRead(vectors[i], (const PetscScalar **)&arrays[i]));
+  for (int i = read; i < read + written; i++) PetscCall(VecCUDAGetArray(vectors[i], &arrays[i]));
+  error = launch(d, (int)k, arrays);
+  for (int i = 0; i < read; i++) PetscCall(VecCUDARestoreArrayRead(vectors[i], (const PetscScalar **)&arrays[i]));
+  for (int i = read; i < read + written; i++) PetscCall(VecCUDARestoreArray(vectors[i], &arrays[i]));
+  PetscCallTrsv(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal norm)
 {
   PetscFunctionBegin;

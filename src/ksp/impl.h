@@ -32,5 +32,11 @@ PETSC_INTERN PetscErrorCode KSPOnDeviceGet(KSP, KSPOnDevice **);
 PETSC_INTERN PetscErrorCode KSPOnDeviceTry(KSP, KSPOnDevice *, const char *reason, PetscBool *here);
 PETSC_INTERN PetscErrorCode KSPOnDeviceStart(KSP, KSPOnDevice *);
 
+/* Launches a part of iteration k: calls launch() with the arrays on the GPU of vectors, first those that it reads, then
+   those that it also writes, six at most. */
+PETSC_INTERN PetscErrorCode KSPOnDeviceLaunch(const KSPOnDevice *, PetscInt k,
+                                              TrsvError (*launch)(const KSPOnDevice *, int k, PetscScalar *const[]),
+                                              int read, int written, const Vec vectors[]);
+
 /* Processes the norm of iteration k: history, monitors, convergence test. For k = 0 sets the device's stopping rule. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTest(KSP, KSPOnDevice *, PetscInt k, PetscReal norm);

@@ -7,7 +7,7 @@ static const char *cited[64];
 static int         count;
 
 /* Registers each paper once, although several factors may cite it. */
-static PetscErrorCode Cite(const char *paper)
+static PetscErrorCode CitePaper(const char *paper)
 {
   PetscFunctionBegin;
   if (!paper) PetscFunctionReturn(PETSC_SUCCESS);
@@ -26,7 +26,7 @@ void SpTRSVGPUForgetCitations(void) { count = 0; }
 PetscErrorCode SpTRSVGPUCiteOrdering(void)
 {
   PetscFunctionBegin;
-  PetscCall(Cite(TRSV_CITE_BLOCK_MULTICOLOR));
+  PetscCall(CitePaper(TRSV_CITE_BLOCK_MULTICOLOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,8 +40,8 @@ PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *s)
   for (int i = 0; i < 8; i++) {
     const TrsvAlgorithm *a = info.algorithms[i >> 2][i >> 1 & 1][i & 1];
 
-    if (a) PetscCall(Cite(TrsvAlgorithmCitation(a)));
+    if (a) PetscCall(CitePaper(TrsvAlgorithmCitation(a)));
   }
-  if (s->settings.thread_level) PetscCall(Cite(TRSV_CITE_CAPELLINI));
+  if (s->settings.thread_level) PetscCall(CitePaper(TRSV_CITE_CAPELLINI));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -26,7 +26,7 @@ PetscErrorCode SpTRSVGPUGetPC(PC pc, PC_SpTRSVGPU **p)
 }
 
 /* Discards the factor, as PCFactorSetLevels() does: the next set-up makes another. */
-static PetscErrorCode Restart(PC pc)
+static PetscErrorCode DiscardFactor(PC pc)
 {
   PetscFunctionBegin;
   PetscUseTypeMethod(pc, reset);
@@ -63,7 +63,7 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
-  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc));
+  if (pc->setupcalled && type != p->kind) PetscCall(DiscardFactor(pc));
   p->requested_kind = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,7 +164,7 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
-  if (pc->setupcalled && ordering != p->ordering) PetscCall(Restart(pc));
+  if (pc->setupcalled && ordering != p->ordering) PetscCall(DiscardFactor(pc));
   p->ordering     = ordering;
   p->has_ordering = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

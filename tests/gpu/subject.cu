@@ -136,7 +136,7 @@ static void SolveSerially(Case *c)
   TrsvPlan         *plan     = NULL;
 
   CheckError(TrsvAnalyze(A, &analysis));
-  CheckError(TrsvPlanCreate(A, analysis, NULL, A->offsets[A->rows], TrsvAlgorithmFind("serial"), &plan));
+  CheckError(TrsvPlanCreatePlaced(A, analysis, NULL, A->offsets[A->rows], NULL, TrsvAlgorithmFind("serial"), 0, &plan));
   CheckError(TrsvPlanSetValues(plan, c->values, TRSV_HOST, NULL));
   for (int s = 0; s < SIDES; s++) {
     const size_t at = Bytes(A->precision, (size_t)s * (size_t)A->rows);
@@ -290,7 +290,7 @@ extern "C" int SubjectMake(Subject *s, const Case *c, TrsvPlan *plan, const char
   void *x = CheckMemory(malloc(Bytes(c->dag->view.precision, SIDES * (size_t)c->dag->view.rows + 1)));
   int   ok;
 
-  *s = {plan, NULL, c->dag->view.precision, c->dag->view.rows, TrsvAlgorithmBitsVary(plan->algorithm), c};
+  *s = {plan, NULL, c->dag->view.precision, c->dag->view.rows, (plan->algorithm->traits & TRSV_BITS_VARY) != 0, c};
   AllocateVectors(s, c->b);
   ok = SolveFirst(s, x, where) && CheckSolutions(c, x, where);
   free(x);

@@ -187,7 +187,8 @@ TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const
 
   if (!ExpectError(TrsvAnalyze(A, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) return NULL;
   TrsvSettingsRequest(settings);
-  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  (void)ExpectError(TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, 0, &plan), TRSV_SUCCESS,
+                    "TrsvPlanCreatePlaced");
   TrsvSettingsRequest(NULL);
   TrsvAnalysisDestroy(&analysis);
   return plan;
@@ -201,7 +202,8 @@ void ExpectRefused(const char *algorithm, const char *settings, const char *why)
 
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind(algorithm), &plan),
+  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind(algorithm), 0,
+                                   &plan),
               TRSV_ERR_ARGUMENT, settings);
   TrsvSettingsRequest(NULL);
   Expect(!plan, "%s %s: a plan in spite of the error", algorithm, settings);
@@ -256,7 +258,7 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
     memset(x, 0xcd, bytes); /* the memory must not keep old contents */
     good = ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where) &&
            ExpectClose(plan->precision, plan->rows, x, reference, where);
-    if (good && s && !TrsvAlgorithmBitsVary(plan->algorithm))
+    if (good && s && !(plan->algorithm->traits & TRSV_BITS_VARY))
       good = Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule + s,
                     schedule + s - 1);
     memcpy(kept, x, bytes);

@@ -1,4 +1,4 @@
-static char help[] = "PETSc initialized and finalised more than once in a program, the plugin with it.\n\
+static char help[] = "PETSc initialized and finalized more than once in a program, the plugin with it.\n\
   -late <library> : load the plugin after PetscInitialize()\n\
   -linked         : register what is linked\n\n";
 

@@ -141,7 +141,7 @@ typedef struct {
   unsigned          *abort_device; /* [2]: 1 after a wait has exceeded its limit; the time of the last progress, if a
                                       launch notes it */
   unsigned          *abort_host;   /* the first word again, in pinned memory of the host */
-  unsigned long long timeout;      /* ns that a wait may take */
+  unsigned long long timeout;      /* ns that a wait may take; ULLONG_MAX: no limit */
 } TrsvSync;
 
 enum {
@@ -149,9 +149,8 @@ enum {
 };
 
 /* Sets how long a thread of a kernel may wait for one value, in all later launches of this host thread; 0: no limit.
-   The default is TRSV_TIMEOUT. TrsvTimeoutLimit returns the limit in ns; ULLONG_MAX: none. */
-void               TrsvSetTimeout(double seconds);
-unsigned long long TrsvTimeoutLimit(void);
+   The default is TRSV_TIMEOUT. */
+void TrsvSetTimeout(double seconds);
 
 TrsvError TrsvSyncCreate(TrsvSync *);
 void      TrsvSyncDestroy(TrsvSync *);

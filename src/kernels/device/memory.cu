@@ -100,7 +100,7 @@ static void TrimPool(const Pool *p, uint64_t spare)
     (void)cudaGetLastError();
 }
 
-static cudaError_t Allocate(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
+static cudaError_t AllocateFromPool(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
   const cudaError_t e =
     p->memory ? cudaMallocFromPoolAsync(memory, bytes, p->memory, stream) : cudaMalloc(memory, bytes);
@@ -113,11 +113,11 @@ static cudaError_t Allocate(const Pool *p, size_t bytes, cudaStream_t stream, vo
 static TrsvError AllocateOrTrim(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
   const size_t size = bytes ? bytes : 1;
-  cudaError_t  e    = Allocate(p, size, stream, memory);
+  cudaError_t  e    = AllocateFromPool(p, size, stream, memory);
 
   if (e == cudaErrorMemoryAllocation && TrsvDeviceDrain()) {
     TrimPool(p, 0);
-    e = Allocate(p, size, stream, memory);
+    e = AllocateFromPool(p, size, stream, memory);
   }
   if (e == cudaSuccess) return TRSV_SUCCESS;
   *memory = NULL;
@@ -234,7 +234,7 @@ static void *TakePiece(const Pool *p, size_t size, cudaStream_t stream)
 
   if (!b) return NULL;
   if (!b->pieces) {
-    if (Allocate(p, BLOCK_BYTES, stream, &memory) != cudaSuccess) {
+    if (AllocateFromPool(p, BLOCK_BYTES, stream, &memory) != cudaSuccess) {
       (void)cudaGetLastError(); /* else the next launch would report it */
       return NULL;
     }

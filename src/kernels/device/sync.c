@@ -11,8 +11,6 @@ void TrsvSetTimeout(double seconds)
   timeout = seconds > 0 && seconds < 1e9 ? (unsigned long long)(1e9 * seconds) : ULLONG_MAX;
 }
 
-unsigned long long TrsvTimeoutLimit(void) { return timeout; }
-
 TrsvError TrsvSyncCreate(TrsvSync *sync)
 {
   const size_t bytes = sizeof(unsigned) * TRSV_SYNC_WORDS;

@@ -304,25 +304,12 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvFactor *f = *factor;
 
   if (!f) return;
+  void *const arrays[] = {f->order,         f->source,   f->a,           f->l_offsets,    f->l_columns,   f->u_offsets,
+                          f->u_columns,     f->l_source, f->a_row_start, f->row_of_group, f->work_offset, f->work,
+                          f->mirror_offset, f->l,        f->u,           f->reciprocals,  f->status};
   TrsvAnalysisDestroy(&f->analysis);
   TrsvAnalysisDestroy(&f->upper_analysis);
-  TrsvDeviceFree(f->order);
-  TrsvDeviceFree(f->source);
-  TrsvDeviceFree(f->a);
-  TrsvDeviceFree(f->l_offsets);
-  TrsvDeviceFree(f->l_columns);
-  TrsvDeviceFree(f->u_offsets);
-  TrsvDeviceFree(f->u_columns);
-  TrsvDeviceFree(f->mirror_offset);
-  TrsvDeviceFree(f->l_source);
-  TrsvDeviceFree(f->a_row_start);
-  TrsvDeviceFree(f->row_of_group);
-  TrsvDeviceFree(f->work_offset);
-  TrsvDeviceFree(f->l);
-  TrsvDeviceFree(f->u);
-  TrsvDeviceFree(f->reciprocals);
-  TrsvDeviceFree(f->work);
-  TrsvDeviceFree(f->status);
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) TrsvDeviceFree(arrays[i]);
   TrsvSyncDestroy(&f->sync);
   free(f);
   *factor = NULL;

@@ -78,8 +78,7 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
 
 /* Takes the fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without
    entries take little. If a level set has fewer rows than the device has warp schedulers, each row gets a warp: no row
-   then waits for others of its warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on 80^3, 924 rows in a
-   level set, 2.7 -> 3.3). */
+   then waits for others of its warp. */
 static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */

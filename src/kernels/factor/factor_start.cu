@@ -42,7 +42,7 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
   if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
 }
 
-template <class T> static TrsvError Start(TrsvFactor *f, TrsvStream stream)
+template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream stream)
 {
   const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
   const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
@@ -59,7 +59,7 @@ template <class T> static TrsvError FindLargestSum(TrsvFactor *f, const void *va
 
 extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, Start)(f, stream);
+  return TRSV_BY_PRECISION(f->precision, StartAttempt)(f, stream);
 }
 
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)

@@ -56,9 +56,9 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth
   return c->setup + TrsvModel.order_iterations * growth * (c->solves + rest);
 }
 
-/* Seconds to find the multicolor ordering; *on_host: 1 if the host is faster. On the device the rows of a chain wait
-   for each other, longer if they have more entries; those of a grid do not wait. */
-static double OrderingSeconds(const TrsvFactor *f, int *on_host)
+/* Seconds to try the multicolor order: the ordering, and the pattern in it. *on_host: 1 if the host orders faster. On
+   the device the rows of a chain wait for each other, longer if they have more entries; those of a grid do not wait. */
+static double TrialSeconds(const TrsvFactor *f, int *on_host)
 {
   const TrsvModelConstants *const k       = &TrsvModel;
   const double                    entries = (double)f->lower + f->upper, rows = f->rows;
@@ -67,15 +67,7 @@ static double OrderingSeconds(const TrsvFactor *f, int *on_host)
                host   = k->order_host + k->order_host_row * rows + k->order_host_entry * entries;
 
   *on_host = host < device && !grid;
-  return *on_host ? host : device;
-}
-
-/* Seconds to try the multicolor order: the ordering, and the pattern in it. */
-static double TrialSeconds(const TrsvFactor *f)
-{
-  int on_host;
-
-  return OrderingSeconds(f, &on_host) + TrsvModel.order_look;
+  return (*on_host ? host : device) + k->order_look;
 }
 
 TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
@@ -96,14 +88,6 @@ TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int 
   else if (!error) error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
   TrsvScratchFree(sizes, NULL);
   return error;
-}
-
-static TrsvError CreateOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrdering **multicolor)
-{
-  int on_host;
-
-  (void)OrderingSeconds(f, &on_host);
-  return TrsvIluOrderMulticolor(A, f->precision, on_host, multicolor);
 }
 
 /* Estimates the cost of the multicolor order before that order is found. */
@@ -170,13 +154,14 @@ static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, c
   const TrsvStatistics *s       = &natural->statistics;
   const double          seconds = SolutionSeconds(&choice->natural, choice->rest, 1);
   TrsvOrderCost         estimate;
+  int                   on_host;
 
   if (!(choice->natural.solves > 0)) {
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;
   }
   estimate = EstimateMulticolor(natural, named);
-  if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
+  if (seconds < TrialSeconds(natural, &on_host) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
     (void)snprintf(choice->reason, sizeof(choice->reason),
                    "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
@@ -231,8 +216,10 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
                                TrsvFactor **factor, TrsvOrderChoice *choice)
 {
   TrsvOrdering *multicolor;
+  int           on_host;
 
-  TrsvCall(CreateOrdering(*factor, A, &multicolor));
+  (void)TrialSeconds(*factor, &on_host);
+  TrsvCall(TrsvIluOrderMulticolor(A, (*factor)->precision, on_host, &multicolor));
   const TrsvError error = TryOrder(A, multicolor->order, kind, named, factor, choice);
   TrsvOrderingDestroy(&multicolor);
   return error;

@@ -7,9 +7,8 @@
    colors. If a row comes before all its neighbors, ILU(0) discards the fill between all of them, which costs
    iterations. To have few such rows, colors alternately rise and fall along the order of the matrix: in a regular grid
    along every side (multicolor_grid.c), elsewhere along strong entries (multicolor_waves.c). Doi and Washio (Ordering
-   strategies and related techniques to overcome the trade-off between
-   parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999) show that many colors save
-   iterations.
+   strategies and related techniques to overcome the trade-off between parallelism and convergence in incomplete
+   factorizations, Parallel Computing 25, 1999) show that many colors save iterations.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
    they rise for one more point. If the entries along x are far larger, there are no runs: a run ends where colors fall,
    so many points would come before all their neighbors. Small grids have no runs, because their time depends on the
    level sets of rows. With corners in the stencil, all points of adjacent runs are neighbors: there would be three
-   times as many level sets of rows, and slower solves. docs/notes/experiments.md has the iterations of CG.
+   times as many level sets of rows, and slower solves.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,9 @@
    Discarded fill: the Frobenius norm of the entries that ILU(0) discards in an order, estimated without a
    factorization. Each row k before rows i and j adds a_ik a_kj / a_kk to an entry (i,j) that is not in the matrix. The
    estimate adds up the squares of these terms, scaled by the diagonal. Iterations of CG grow with this norm: I. S.
-   Duff, G. A. Meurant, "The effect of
-   ordering on preconditioned conjugate gradients", BIT 29, 1989; E. F. D'Azevedo, P. A. Forsyth, W.-P. Tang, "Ordering
-   methods for preconditioned conjugate gradient methods applied to unstructured grid problems", SIAM J. Matrix Anal.
-   Appl. 13, 1992.
+   Duff, G. A. Meurant, "The effect of ordering on preconditioned conjugate gradients", BIT 29, 1989; E. F. D'Azevedo,
+   P. A. Forsyth, W.-P. Tang, "Ordering methods for preconditioned conjugate gradient methods applied to unstructured
+   grid problems", SIAM J. Matrix Anal. Appl. 13, 1992.
 
    Mapping: magnitudes: a thread for each value. Asymmetry: a block has BLOCK rows, and its threads share their entries;
    each thread searches for the mirror image of its entry. Discarded fill: a warp for each row i of a sample, whose
@@ -180,8 +179,9 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   block_sums(first, second, natural, ordered, sums + 2 * (size_t)blockIdx.x);
 }
 
-template <class T> static TrsvError DiscardedFill(int rows, const int *offsets, const int *columns, const int *order,
-                                                  const void *values, double fill[2])
+template <class T>
+static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *columns, const int *order,
+                                       const void *values, double fill[2])
 {
   const int      stride = (rows + SAMPLE - 1) / SAMPLE;
   const unsigned grid   = TrsvBlocks((rows + stride - 1) / stride, BLOCK / 32);
@@ -210,7 +210,7 @@ extern "C" TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const
 {
   fill[0] = fill[1] = 0;
   if (!rows) return TRSV_SUCCESS;
-  return TRSV_BY_PRECISION(precision, DiscardedFill)(rows, offsets, columns, order, values, fill);
+  return TRSV_BY_PRECISION(precision, EstimateDiscardedFill)(rows, offsets, columns, order, values, fill);
 }
 
 /* |re| + |im| of a complex value: unlike hypot(), it has the same bits on the host and on any device. */
@@ -227,12 +227,12 @@ template <class T> static __global__ void magnitudes_each(int entries, const T *
   if (k < entries) magnitudes[k] = magnitude(values[k]);
 }
 
-template <class T> static TrsvError Magnitudes(int entries, const void *values, double *magnitudes)
+template <class T> static TrsvError FindMagnitudes(int entries, const void *values, double *magnitudes)
 {
   return TrsvLaunchEach("magnitudes_each", magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
 }
 
 extern "C" TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision precision, const void *values, double *magnitudes)
 {
-  return TRSV_BY_PRECISION(precision, Magnitudes)(entries, values, magnitudes);
+  return TRSV_BY_PRECISION(precision, FindMagnitudes)(entries, values, magnitudes);
 }

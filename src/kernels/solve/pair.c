@@ -6,8 +6,8 @@
 #include "solve/solve.h"
 
 /* Sets m->choice: the named algorithm, or the known choice, or a new one. */
-static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
-                        const TrsvChoice *known, TrsvPairMember *m)
+static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
+                                 const TrsvChoice *known, TrsvPairMember *m)
 {
   if (named)
     m->choice = (TrsvChoice){named, 0, "asked for"};
@@ -66,7 +66,7 @@ static TrsvError MakeMember(void *making)
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     k->member->statistics = analysis->statistics;
-    error                 = Choose(k->pair, k->selection, k->named, k->known, k->member);
+    error                 = ChooseAlgorithm(k->pair, k->selection, k->named, k->known, k->member);
   }
   if (!error)
     error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->named != NULL, k->alone,

@@ -14,10 +14,10 @@
 #include "solve/solve.h"
 
 enum {
-  SOLVES = 31, /* measured solves of a plan, at most */
-  LEAST  = 5,  /* the same, at least */
-  RANKS  = 5,  /* settings of an algorithm, at most, if none is named */
-  TRIES  = 8   /* candidates, at most, if no algorithm is named */
+  SOLVES     = 31, /* measured solves of a plan, at most */
+  LEAST      = 5,  /* the same, at least */
+  RANKS      = 5,  /* settings of an algorithm, at most, if none is named */
+  CANDIDATES = 8   /* at most, if no algorithm is named */
 };
 
 /* Over the best time: a candidate replaces the incumbent below margin; it gets only LEAST solves above hopeless. */
@@ -149,7 +149,7 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, 
 
 /* Algorithms in the order of their predicted times, or the named one. */
 static int ListCandidates(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *named,
-                          const TrsvAlgorithm *list[TRIES])
+                          const TrsvAlgorithm *list[CANDIDATES])
 {
   const TrsvAlgorithm *a;
   int                  n = 0;
@@ -157,7 +157,7 @@ static int ListCandidates(const TrsvStatistics *s, TrsvPrecision precision, cons
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     int at = 0;
 
-    if (a->memory != TRSV_DEVICE || n == TRIES) continue;
+    if (a->memory != TRSV_DEVICE || n == CANDIDATES) continue;
     if (named ? a != named : !a->predict || !TrsvAlgorithmRuns(a, precision)) continue;
     while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
     for (int k = n++; k > at; k--) list[k] = list[k - 1];
@@ -206,9 +206,9 @@ static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, cons
                                    const TrsvAnalysis *analysis, const int *source, int entries, const void *values,
                                    TrsvMemory memory, const TrsvAlgorithm *named, const Trial *t)
 {
-  const TrsvAlgorithm *list[TRIES], *first = m->choice.algorithm;
+  const TrsvAlgorithm *list[CANDIDATES], *first = m->choice.algorithm;
   const int            algorithms = ListCandidates(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
-  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : TRIES;
+  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : CANDIDATES;
 
   m->chosen = 0;
   TrsvCall(MeasurePlan(m->plan, t, INFINITY, &m->trials[0]));

@@ -1,7 +1,7 @@
 /*
    The level sets of one triangle can be the heights of the other: compared with heights that are computed row by row,
    for patterns that are symmetric, unsymmetric, and symmetric but for one entry. Then all heights, position by
-   position. chunk_order.cu tests that schedules use these heights.
+   position. solve/schedule/chunk_heights.cu tests that schedules use these heights.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static void CheckShapes(void)
   static const int rows[] = {1, 40, 257, 600};
   int              both = 0, none = 0;
 
-  Begin("across: symmetric patterns and others");
+  Begin("heights: symmetric patterns and others");
   for (int shape = 0; shape < SHAPES; shape++)
     for (int n = 0; n < (Reduced() ? 3 : 4); n++)
       for (int symmetric = 0; symmetric < 2; symmetric++) {
@@ -107,7 +107,7 @@ static void CheckMissingEntry(void)
 {
   int lost = 0;
 
-  Begin("across: one entry is missing");
+  Begin("heights: one entry is missing");
   for (int n = 0; n < 3; n++) {
     static const Shape shapes[] = {CHAIN, GRID_2D, BAND};
     Square             A        = MakeSquare(shapes[n], 400, 1, TRSV_DOUBLE, 1);
@@ -137,7 +137,7 @@ static void CheckFailures(void)
   TrsvAnalysis *a[2]   = {NULL, NULL};
   int           worked = 0, failures = 0, apart = 0;
 
-  Begin("across: fails anywhere");
+  Begin("heights: fails anywhere");
   if (f) TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
   for (long k = 1, failed = 1; f && failed; k++) {
     const size_t live = SimtLive();

@@ -53,7 +53,7 @@ static void Schedule(unsigned k)
 {
   SimtSchedule(k);
   if (!SimtSettings.preempt)
-    SimtSettings.preempt = 32; /* kernels of a set-up need it in the executor, as in chunk_order.cu */
+    SimtSettings.preempt = 32; /* kernels of a set-up need it in the executor, as in chunk_heights.cu */
 }
 
 /* Makes pairs at the same time (which = 1: with the analysis of L, 2: of both, 3: of L, matrices on the host) or (0)
@@ -120,8 +120,8 @@ static void CheckInterleaved(const TrsvAlgorithm *a)
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
           SolvePairs(pair, &f, f.x);
-          if (TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) ||
-              TrsvAlgorithmBitsVary(pair->backward.choice.algorithm))
+          if ((pair->forward.choice.algorithm->traits & TRSV_BITS_VARY) ||
+              (pair->backward.choice.algorithm->traits & TRSV_BITS_VARY))
             ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
           else Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "other bits");
           TrsvPairDestroy(&pair);

@@ -103,9 +103,10 @@ static TrsvError OrderOne(const TrsvMatrix *A)
 static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
-  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
+  const TrsvError error =
+    TrsvPlanCreatePlaced(A, analysis, NULL, s->L.offsets[s->L.view.rows], NULL, s->algorithm, 0, &plan);
 
-  Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
+  Expect(!error == !!plan, "TrsvPlanCreatePlaced: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
   return error;
 }
@@ -149,7 +150,7 @@ static const struct {
   {"TrsvAnalyze on the device", AnalyzeDevice, 0, 1},
   {"TrsvTranspose on the device", TransposeDevice, 0, 1},
   {"TrsvOrderMulticolor on the device", OrderDevice, 0, 1},
-  {"TrsvPlanCreate", Plan, 1, 0},
+  {"TrsvPlanCreatePlaced", Plan, 1, 0},
   {"TrsvPairCreate", Pair, 1, 0},
   {"TrsvPairCreate, transposed", PairTransposed, 1, 0},
   {"TrsvPairCreate on the device, transposed", PairDevice, 1, 1},
@@ -228,8 +229,9 @@ static void CheckAlgorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyze(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyze");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS,
-                  "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreatePlaced(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], NULL, a, 0, &s.plan),
+                  TRSV_SUCCESS,
+                  "TrsvPlanCreatePlaced");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)

@@ -107,7 +107,7 @@ static void CheckBadNumbers(void)
 /* A lost store: the wait ends with an error. */
 static void CheckLostStore(void)
 {
-  int told = 0;
+  int timeouts = 0;
 
   Begin("factor: a lost store is reported");
   for (int lose = 1; lose < 200; lose += 7) {
@@ -119,14 +119,14 @@ static void CheckLostStore(void)
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
     error                = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
-    told += error == TRSV_ERR_TIMEOUT;
+    timeouts += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
     SimtDefaults();
     CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "afterwards");
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
   }
-  Expect(told > 5, "told %d times", told);
+  Expect(timeouts > 5, "%d timeouts", timeouts);
   End();
 }
 

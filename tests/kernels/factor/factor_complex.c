@@ -267,7 +267,7 @@ static void CheckAsymmetry(TrsvPrecision p)
 /* A lost store, of either half of a value: the wait ends with an error, and the next factorization returns none. */
 static void CheckLostStore(TrsvPrecision p)
 {
-  int told = 0;
+  int timeouts = 0;
 
   for (int lose = 1; lose < 60; lose += 7) {
     Square      A = MakeSquare(GRID_2D, 49, 1, p, 3);
@@ -280,13 +280,13 @@ static void CheckLostStore(TrsvPrecision p)
     SimtSettings.lose    = lose;
     error                = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
     SimtDefaults();
-    told += error == TRSV_ERR_TIMEOUT;
+    timeouts += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
     ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "afterwards");
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
   }
-  Expect(told > 2, "told %d times", told);
+  Expect(timeouts > 2, "%d timeouts", timeouts);
 }
 
 void TestFactorComplex(void)

@@ -244,7 +244,7 @@ static void CheckFailures(void)
 /* A lost store: the factorization returns the error, not the next call of the plan. */
 static void CheckLostStore(void)
 {
-  int told = 0;
+  int timeouts = 0;
 
   Begin("factor by a plan: a lost store is reported");
   for (int lose = 1; lose < 40; lose += 3) {
@@ -262,14 +262,14 @@ static void CheckLostStore(void)
     SimtSettings.lose    = lose;
     error                = TrsvFactorSetValues(f, plan, NULL, A.values, &Plain, &o, NULL);
     SimtDefaults();
-    told += error == TRSV_ERR_TIMEOUT;
+    timeouts += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
     CheckNumericBy(f, plan, &A, TRSV_ILU, &Plain, 1, "afterwards");
     TrsvPlanDestroy(&plan);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
   }
-  Expect(told > 3, "told %d times", told);
+  Expect(timeouts > 3, "%d timeouts", timeouts);
   End();
 }
 

@@ -248,8 +248,8 @@ TrsvPlan *MakeLower(const TrsvFactor *f)
   TrsvPlan  *plan;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, FindTested("chunk"), &plan), TRSV_SUCCESS,
-              "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, f->lower, NULL, FindTested("chunk"), 0, &plan), TRSV_SUCCESS,
+              "TrsvPlanCreatePlaced");
   return plan;
 }
 

@@ -59,7 +59,7 @@ static void CheckSmallPivots(int lanes)
     const char *what;
     double      pivot;
     TrsvPivots  by;
-    TrsvOutcome told;
+    TrsvOutcome expected;
   } cases[] = {
     {"a negative one", -1e-3, {TRSV_SHIFT_NONE, 0, 1e-2}, {.row = 0, .attempts = 1, .pivot = 1e-3}},
     {"as large as the limit", 1e-2, {TRSV_SHIFT_NONE, 0, 1e-2}, {.row = 0, .attempts = 1, .pivot = 1e-2}},
@@ -70,7 +70,7 @@ static void CheckSmallPivots(int lanes)
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
     Square      A = NewSquare(2, 4, TRSV_DOUBLE);
     TrsvFactor *f;
-    TrsvOutcome o, told = cases[c].told;
+    TrsvOutcome o, expected = cases[c].expected;
 
     Begin("factor, %d lanes: small pivots: %s", lanes, cases[c].what);
     memcpy(A.offsets, (int[]){0, 2, 4}, 3 * sizeof(int));
@@ -79,10 +79,10 @@ static void CheckSmallPivots(int lanes)
     f = MakeFactor(&A, NULL, TRSV_ILU, lanes);
     if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &cases[c].by, &o, NULL), TRSV_SUCCESS,
                          "TrsvFactorSetValues"))
-      Expect(o.row == told.row && o.attempts == told.attempts && fabs(o.shift - told.shift) < 1e-15 &&
-               o.pivot == told.pivot,
+      Expect(o.row == expected.row && o.attempts == expected.attempts && fabs(o.shift - expected.shift) < 1e-15 &&
+               o.pivot == expected.pivot,
              "row %d, %d attempts, shift %g, pivot %g; not %d, %d, %g, %g", o.row, o.attempts, o.shift, o.pivot,
-             told.row, told.attempts, told.shift, told.pivot);
+             expected.row, expected.attempts, expected.shift, expected.pivot);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     End();

@@ -112,7 +112,7 @@ static void CheckOtherDevice(void)
 }
 
 /* A wait ends at the limit of the object; the next call returns the error once; then the object works. */
-static void CheckGivesUp(double limit, const char *told)
+static void CheckGivesUp(double limit, const char *message)
 {
   Square         A;
   TrsvIlu       *ilu = MakeChain(&A, limit);
@@ -133,7 +133,7 @@ static void CheckGivesUp(double limit, const char *told)
   Expect(took >= limit && took < limit + 45, "gave up after %g s", took);
   if (ilu) {
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_TIMEOUT, "the next call");
-    Expect(strstr(TrsvErrorMessage(), told) != NULL, "'%s'", TrsvErrorMessage());
+    Expect(strstr(TrsvErrorMessage(), message) != NULL, "'%s'", TrsvErrorMessage());
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "after that");
     for (int k = 0; k < ROWS; k++) Expect(isfinite(x[k]), "x[%d] is %g", k, x[k]);
   }

@@ -289,8 +289,9 @@ static void CheckRefused(int rows, const char *settings, const char *why, const 
   T = MakeTriangle(CHAIN, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], TrsvAlgorithmFind("recblock"), &plan),
-              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("recblock"), 0,
+                                   &plan),
+              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreatePlaced");
   Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") &&
            strstr(TrsvErrorMessage(), instead),
          "the message is '%s'", TrsvErrorMessage());

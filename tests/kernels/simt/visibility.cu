@@ -89,7 +89,7 @@ static void StarvedWarps(void)
 
 /* --- waits that never end --- */
 
-static __global__ void asks_patience(const unsigned *word, TrsvSync sync)
+static __global__ void asks_spin_limit(const unsigned *word, TrsvSync sync)
 {
   TrsvSpinLimit spin;
 
@@ -144,8 +144,8 @@ static void TestDeadlocks(void)
 
   ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
   sync.timeout = ~0ull;
-  REPORTS("a deadlock of a wait that asks patience", "polls (visibility.cu",
-          RUN(asks_patience, 2, 64, (const unsigned *)words, sync));
+  REPORTS("a deadlock of a wait that asks its spin limit", "polls (visibility.cu",
+          RUN(asks_spin_limit, 2, 64, (const unsigned *)words, sync));
   REPORTS("a deadlock of a wait with votes", "visibility.cu, line", RUN(votes, 4, 128, (const unsigned *)words, sync));
   REPORTS("a deadlock of a wait of nothing but votes", "__any_sync (line",
           RUN(votes_only, 1, 64, (const unsigned *)words));

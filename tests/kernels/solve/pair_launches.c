@@ -115,18 +115,18 @@ static void CheckOneLaunch(void)
         Expect(isnan(t.x[i]) || t.x[i] == t.want[i], "store %ld: x[%d] is %g, neither right nor NaN", k, i, t.x[i]);
       }
       if (nans) {
-        unsigned *const told = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
+        unsigned *const aborted = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
 
         waited++;
         for (int queued = 0; queued < 3; queued++) { /* solves that are launched before the host has read the failure:
                                                         none uses values of the failed one */
-          *told = 0;
+          *aborted = 0;
           SolveBoth(&t, "a solve behind it");
           for (int i = 0; i < 200; i++)
             Expect(isnan(t.x[i]), "store %ld, %d. solve behind it: x[%d] is %g, where that right is %g", k, queued + 1,
                    i, t.x[i], t.want[i]);
         }
-        *told = 1;
+        *aborted = 1;
         ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
       }
       for (int again = 0; again < 2; again++) {

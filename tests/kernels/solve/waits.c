@@ -142,7 +142,7 @@ static void CheckCycle(const TrsvAlgorithm *a)
 }
 
 /* The time depends on the limit that was set. */
-static void CheckPatience(const TrsvAlgorithm *a)
+static void CheckTimeLimit(const TrsvAlgorithm *a)
 {
   static const double seconds[] = {1e-3, 1, 10, 100};
   Problem             p         = MakeInput(a, CHAIN);
@@ -210,8 +210,8 @@ void TestWaits(void)
     Begin("a value is lost, grid, %s", TrsvAlgorithmName(a));
     CheckLostStores(a, GRID_2D);
     End();
-    Begin("patience, %s", TrsvAlgorithmName(a));
-    CheckPatience(a);
+    Begin("time limit, %s", TrsvAlgorithmName(a));
+    CheckTimeLimit(a);
     End();
     if (a == FindTested("chunk")) {
       cluster = 8;

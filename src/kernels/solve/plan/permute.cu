@@ -17,7 +17,7 @@ template <class T> static __global__ void permute(int n, const int *index, int s
 }
 
 template <class T>
-static TrsvError Permute(int n, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
+static TrsvError PermuteValues(int n, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
 {
   return TrsvLaunchEachIn(stream, "permute", permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
 }
@@ -25,5 +25,5 @@ static TrsvError Permute(int n, const int *index, int scatter, const void *from,
 extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,
                                        void *to, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(precision, Permute)(n, index, scatter, from, to, stream);
+  return TRSV_BY_PRECISION(precision, PermuteValues)(n, index, scatter, from, to, stream);
 }

@@ -65,7 +65,6 @@ static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
-int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
 static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
@@ -75,12 +74,6 @@ static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
   return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
-}
-
-TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                         const TrsvAlgorithm *algorithm, TrsvPlan **plan)
-{
-  return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, 0, plan);
 }
 
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
@@ -133,8 +126,8 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 }
 
 /* Gathers, to[i] = from[index[i]], or scatters, to[index[i]] = from[i]. */
-static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
-                         TrsvStream stream)
+static TrsvError PermuteVector(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
+                               TrsvStream stream)
 {
   if (plan->algorithm->memory == TRSV_DEVICE)
     return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
@@ -152,12 +145,12 @@ static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvSt
   const TrsvPermutation places = plan->places;
 
   if (!plan->rows) return TRSV_SUCCESS;
-  if (places.b_index) TrsvCall(Permute(plan, places.b_index, 0, b, plan->permuted[0], stream));
+  if (places.b_index) TrsvCall(PermuteVector(plan, places.b_index, 0, b, plan->permuted[0], stream));
   plan->early = early && !places.b_index;
   TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x,
                                   stream));
   plan->fresh = 0;
-  return places.x_index ? Permute(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
+  return places.x_index ? PermuteVector(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

@@ -103,14 +103,14 @@ struct TrsvPlan {
   void                *data; /* the algorithm's own */
 };
 
-int TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* 1: equal solves may give different bits */
 int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* 1: the current device can run it, with such values */
 
-/* Makes a plan for solves with one triangle; the plan keeps no pointer to its inputs. Matrix, analysis and source are
-   in the same memory. source [nnz], if not NULL: the index of each entry in the caller's values (see TrsvTranspose);
-   values: the number of the caller's values. Waits for the default stream. */
-TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *,
-                         TrsvPlan **plan);
+/* Makes a plan for solves with one triangle, with the settings of this rank by predicted time. Matrix, analysis, source
+   and permutations are in the same memory; the plan keeps no pointer to them. source [nnz]: the index of each entry in
+   the caller's values (see TrsvTranspose); values: the number of the caller's values. source and the permutations may
+   be NULL. Waits for the default stream. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
+                               const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* Sets new values, given in the order of the matrix's columns, or at the indices in source. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
@@ -123,11 +123,6 @@ TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 void   TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
 size_t TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
 void   TrsvPlanDestroy(TrsvPlan **);
-
-/* TrsvPlanCreate with permutations of b and x, in the matrix's memory (NULL: none), and with the settings of this rank
-   by predicted time. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
-                               const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* 1 if the plan, which may be NULL, can find pivots (TrsvPivotSolve). */
 int TrsvPlanFindsPivots(const TrsvPlan *);

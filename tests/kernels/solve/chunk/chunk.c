@@ -194,7 +194,7 @@ static void CheckScarceMemory(void)
 
       ExpectError(TrsvAnalyze(&D, &there), TRSV_SUCCESS, "TrsvAnalyze");
       SimtSettings.shared = (99 << 10) - lacks;
-      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan),
+      ExpectError(TrsvPlanCreatePlaced(&D, there, NULL, T.offsets[300], NULL, FindTested(names[i]), 0, &plan),
                   lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
       Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
       if (lacks)

@@ -47,7 +47,7 @@ static void CheckCutRows(void)
     for (int t = 0; f && t < 2; t++) {
       TrsvAnalysis alone = *T[t].analysis;
 
-      Expect(!!alone.heights, "%s: it does not lead across", ShapeName[c.shape]);
+      Expect(!!alone.heights, "%s: there are no heights from the other triangle", ShapeName[c.shape]);
       alone.heights = NULL;
       for (int by_search = 0; by_search < 2; by_search++)
         ExpectError(TrsvChunkFindHeights(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS,
