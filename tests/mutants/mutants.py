@@ -129,7 +129,8 @@ class Tree:
             return self
         os.makedirs(self.folder, exist_ok=True)
         for part in COPIED:  # what is built stays, and is made again where a file is newer
-            subprocess.run(["cp", "-a", "-u", os.path.join(ROOT, part), self.folder], check=True)
+            subprocess.run(["rm", "-rf", os.path.join(self.folder, part)], check=True)
+            subprocess.run(["cp", "-a", os.path.join(ROOT, part), self.folder], check=True)
         return self
 
     def run(self, command, limit=LIMIT, **environment):
@@ -165,6 +166,11 @@ class Tree:
         """Builds; returns why that failed, or None."""
         status, out = self.run(f"make -s -j{jobs} {target}", 3000)
         return next((x for x in out.splitlines() if "rror" in x), out[-200:] or "?") if status else None
+
+    def need(self, target):
+        why = self.make(target)
+        if why:
+            raise NoResult(why[-150:])
 
     def build_kernels(self, jobs=1):
         return self.make(f"-f tests/kernels/makefile BUILD=build {PROGRAM}", jobs)
@@ -203,17 +209,17 @@ class Tree:
 
     def failures(self, kinds):
         """The failures of failures.c for these kinds of calls, every third k."""
-        why = self.make("$PWD/build/pretend/fast/failures")
-        for kind in kinds if not why else []:
+        self.need("$PWD/build/pretend/fast/failures")
+        for kind in kinds:
             status, out = self.run(f"build/pretend/fast/failures -kind {kind} -every 3", PETSC_OPTIONS=PRETEND)
             if status or not out.rstrip().endswith(", 0 wrong"):
                 return f"failures {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
-        return why
+        return None
 
     def orders(self, kinds):
         """What tests/pc/ordering prints over the pretended device, as in tests/pretend/run.sh; -ranks: on two."""
-        why = self.make("pretend-ordering")
-        for kind in kinds if not why else []:
+        self.need("pretend-ordering")
+        for kind in kinds:
             factor, _, ranks = kind.partition("-")
             start, rows = (f"{os.environ.get('MPIEXEC', 'mpiexec')} -n 2 ", 12996) if ranks else ("", 6400)
             status, out = self.run(f"{start}build/pretend/tests/tests/pc/ordering -n {rows} -few 20 "
@@ -225,10 +231,22 @@ class Tree:
                 ended = re.search(r"EXIT STRING: (.*)", out)  # of MPICH, behind a frame
                 line = ended.group(1) if ended else (out.strip().splitlines() or [status])[0]
                 return f"orders {kind}: {str(line)[:120]}"
-        return why
+        return None
+
+    def programs(self, names):
+        """What programs beside the suites report."""
+        for name in names:
+            self.need(f"-f tests/kernels/makefile BUILD=build build/tests-kernels/{name}")
+            status, out = self.run(f"build/tests-kernels/{name}")
+            if status:
+                line = next((x for x in out.splitlines() if re.search("SUMMARY|FAILED", x)), f"status {status}")
+                return f"{name}: {line[:120]}"
+        return None
 
     def tested(self, group, both=True):
         kind, names = group
+        if kind == "program":
+            return self.programs(names)
         if kind == "orders":
             return self.orders(names)
         if kind == "failures":
