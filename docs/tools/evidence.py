@@ -99,6 +99,15 @@ def other_types():
                "gpu_types.txt")
 
 
+def long_parts():
+    """Parts of make test-long that have no file of their own."""
+    for part, what in (("pretend-ranks", "every failure of a call on one of two ranks, over a pretended device"),
+                       ("schedules-long", "every algorithm under many schedules of the executor")):
+        found = re.search(rf"^{part} +(\d+) passed, (\d+) failed, .*; (\d{{4}}-\d\d-\d\d), ", text("long.txt"), re.M)
+        if found:
+            yield what, f"{int(found[1]):,} tests passed, {found[2]} failed", found[3], "long.txt"
+
+
 def planted():
     found = re.search(r"^(\d+) killed, (\d+) survived, (\d+) equivalent, \d+ no result, (\d+) in all",
                       text("mutants.txt"), re.M)
@@ -148,6 +157,7 @@ def rows():
     yield from on_hosts()
     for fuzzer in ("reader", "door", "options"):
         yield from counted("fuzz.txt", f"fuzzing: {fuzzer}", rf"^\w+ +{fuzzer}: (.*)$")
+    yield from long_parts()
     yield from planted()
     yield from counted("coverage.txt", "lines of src that tests without a GPU run", r"^([\d.]+ % of \d+ lines) run")
 
