@@ -86,8 +86,8 @@ class Rule:
     def choose(self, known):
         """1: multicolor, 0: natural; was the other ordering made?; the predictions, in seconds"""
         p = (ctypes.c_double * len(PREDICTED))()
-        looked = ctypes.c_int()
-        return self.lib.OrderChoose(ctypes.byref(known), p, ctypes.byref(looked)), looked.value, dict(zip(PREDICTED, p))
+        tried = ctypes.c_int()
+        return self.lib.OrderChoose(ctypes.byref(known), p, ctypes.byref(tried)), tried.value, dict(zip(PREDICTED, p))
 
 
 class System:
@@ -113,9 +113,9 @@ class System:
 
     def loss(self, rule):
         """Time over that of the better ordering; None: not solved."""
-        choice, looked, _ = rule.choose(self.known)
+        choice, tried, _ = rule.choose(self.known)
         return (
-            (self.ways[choice]["ms"] + looked * comparison_ms(choice, self.entries, self.levels)) / self.best
+            (self.ways[choice]["ms"] + tried * comparison_ms(choice, self.entries, self.levels)) / self.best
             if self.solved[choice]
             else None
         )

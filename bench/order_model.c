@@ -28,8 +28,8 @@ typedef struct {
 
 /* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
    order; those of multicolor, estimated and then known; the rest of an iteration; the trial; growth of the fill.
-   *looked: was the other ordering made? */
-int OrderChoose(const Known *k, double predicted[9], int *looked)
+   *tried: was the other ordering made? */
+int OrderChoose(const Known *k, double predicted[9], int *tried)
 {
   const TrsvAlgorithm *named[2] = {NULL, NULL};
   TrsvOrderChoice      choice   = {0};
@@ -57,8 +57,8 @@ int OrderChoose(const Known *k, double predicted[9], int *looked)
                         estimate.setup,        choice.ordered.solves, choice.ordered.setup,
                         choice.rest,           trial,                 choice.growth};
   memcpy(predicted, all, sizeof(all));
-  *looked = !(SolutionSeconds(&choice.natural, choice.rest, 1) <
+  *tried = !(SolutionSeconds(&choice.natural, choice.rest, 1) <
               trial + SolutionSeconds(&estimate, choice.rest, TrsvModel.order_growth)) &&
             !IsComplete(&f[0].statistics) && !(k->asymmetry > TrsvModel.order_unsymmetric);
-  return *looked && IsFaster(&choice, &estimate) && IsFaster(&choice, &choice.ordered);
+  return *tried && IsFaster(&choice, &estimate) && IsFaster(&choice, &choice.ordered);
 }

@@ -104,6 +104,7 @@ int main(int argc, char **args)
 
    testset:
       requires: single
+      filter: sed "s/6[5-9] iterations/65 to 69 iterations/"
       output_file: output/ex4_single.out
       test:
          suffix: single

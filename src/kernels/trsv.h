@@ -155,8 +155,8 @@ void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
 /* Checks that the values of A, on the device, are symmetric enough for the multicolor order. A may be wide. If they are
-   not, why gets the reason; else, and for values with NaN, "". Works in the default stream and waits for it. */
-TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size);
+   not, reason gets why; else, and for values with NaN, "". Works in the default stream and waits for it. */
+TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char reason[], size_t size);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing
    objects stay valid, and new ones can be created. Waits for the devices. */

@@ -67,7 +67,7 @@ static double TrialSeconds(const TrsvFactor *f, int *on_host)
                host   = k->order_host + k->order_host_row * rows + k->order_host_entry * entries;
 
   *on_host = host < device && !grid;
-  return (*on_host ? host : device) + k->order_look;
+  return (*on_host ? host : device) + k->order_pattern;
 }
 
 TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
@@ -131,7 +131,7 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size)
+TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char reason[], size_t size)
 {
   double    asymmetry;
   TrsvCSR   N;
@@ -141,9 +141,9 @@ TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, ch
   error = TrsvDeviceAsymmetry(N.rows, N.offsets, N.columns, precision, N.values, &asymmetry);
   TrsvNarrowDestroy(A, &N);
   TrsvCall(error);
-  why[0] = 0;
+  reason[0] = 0;
   if (asymmetry > TrsvModel.order_unsymmetric) /* false for NaN */
-    (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);
+    (void)snprintf(reason, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);
   return TRSV_SUCCESS;
 }
 

@@ -166,8 +166,8 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
   return TrsvPairBackward(pair, pair->work, x, stream);
 }
 
-/* Checks that the halves of a solve may use y. */
-static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
+/* Checks that half a solve may use y. */
+static TrsvError CheckHalf(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work
              ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
@@ -176,13 +176,13 @@ static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
 
 TrsvError TrsvPairForward(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
 {
-  TrsvCall(CheckBetween(pair, y));
+  TrsvCall(CheckHalf(pair, y));
   return TrsvPlanSolve(pair->forward.plan, b, y, stream);
 }
 
 TrsvError TrsvPairBackward(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
 {
-  TrsvCall(CheckBetween(pair, y));
+  TrsvCall(CheckHalf(pair, y));
   return TrsvPlanSolveNext(pair->backward.plan, y, x, stream);
 }
 

@@ -163,7 +163,7 @@
   C(order_host,             0.1e-3,   "s",         hand) \
   C(order_host_row,         0.12e-6,  "s a row",   hand) \
   C(order_host_entry,       10e-9,    "s an entry", hand) \
-  C(order_look,             0.4e-3,   "s of a pattern in it", hand)
+  C(order_pattern,          0.4e-3,   "s, the pattern in the multicolor order", hand)
 /* clang-format on */
 
 #endif

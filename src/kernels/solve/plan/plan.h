@@ -16,10 +16,10 @@ typedef struct TrsvPlan TrsvPlan;
 
 /* Both solves of a pair of plans of one algorithm in one launch, with the same bits as two launches. The plans must
    outlive it. create sets the pointer to NULL, without an error, if one launch is not faster. The fused solve uses
-   between [rows]; a caller that has written to it calls ready before the next solve. */
+   work [rows]; a caller that has written to it calls ready before the next solve. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
-  TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
+  TrsvError (*create)(const TrsvPlan *forward, const TrsvPlan *backward, void *work, TrsvFused **);
   TrsvError (*ready)(TrsvFused *, TrsvStream);
   TrsvError (*solve)(TrsvFused *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvFused **);

@@ -105,7 +105,7 @@ static __device__ __forceinline__ int split_dependency(const TrsvSplit &s, const
   return item < 0 ? ~item : s.last[columns[item]];
 }
 
-/* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreate */
+/* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreatePlaced */
 static __device__ __forceinline__ int split_source(const int *source, int item)
 {
   return item < 0 ? -1 : source ? source[item] : item;
