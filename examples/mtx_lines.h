@@ -276,8 +276,8 @@ static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
   CheckLine(n >= 0, r, "the file is empty");
   for (char *p = line; *p; p++) *p = (char)tolower((unsigned char)*p);
   TakeWords(line, word, &n);
-  CheckLine(n && !strcmp(word[0], "%%matrixmarket"), r,
-            "no Matrix Market file: its first word is not %%%%MatrixMarket");
+  CheckLine(n && word[0] == line && !strcmp(word[0], "%%matrixmarket"), r,
+            "no Matrix Market file: it does not begin with the word %%%%MatrixMarket");
   CheckLine(n >= 5, r, "the header has fewer than five words");
   CheckLine(n == 5, r, "the header has more than five words");
   CheckLine(!strcmp(word[1], "matrix"), r, "the object is %s; only a matrix can be read", word[1]);

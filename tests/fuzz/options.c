@@ -57,6 +57,14 @@ static PetscBool IsEndless(const char name[], const char value[])
   return either && strtod(value, NULL) > 100 ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* PETSc's ICC of baij matrices shifts without end in any order but the natural one */
+static PetscBool IsEndlessOrder(const char options[])
+{
+  return strstr(options, " baij") && strstr(options, " icc") && strstr(options, "-pc_factor_mat_ordering_type")
+           ? PETSC_TRUE
+           : PETSC_FALSE;
+}
+
 static PetscErrorCode MakeMatrix(Mat *A)
 {
   const PetscInt n = 12;
@@ -147,6 +155,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (IsEndless(name, value)) continue;
     at += (size_t)snprintf(options + at, sizeof(options) - at, " %s %s", name, value);
   }
-  (void)Run(options, size && data[0] & 1 ? PETSC_TRUE : PETSC_FALSE);
+  if (!IsEndlessOrder(options)) (void)Run(options, size && data[0] & 1 ? PETSC_TRUE : PETSC_FALSE);
   return 0;
 }

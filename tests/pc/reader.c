@@ -215,6 +215,10 @@ int main(int argc, char **args)
          args: -f data/no_header.mtx
          localrunfiles: data/no_header.mtx
       test:
+         suffix: error_indented
+         args: -f data/indented.mtx
+         localrunfiles: data/indented.mtx
+      test:
          suffix: error_short_header
          args: -f data/short_header.mtx
          localrunfiles: data/short_header.mtx
