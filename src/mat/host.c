@@ -147,6 +147,20 @@ static PetscErrorCode MakeFactor(SpTRSVGPU *s, Mat onhost, IS row, IS column, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's ICC of a matrix of type baij maps columns by the order where its inverse is needed: it shifts the diagonal
+   without end, or crashes. */
+static PetscErrorCode CheckOrder(const SpTRSVGPU *s, Mat local)
+{
+  PetscBool blocks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQBAIJ, &blocks));
+  PetscCheck(!blocks || s->kind != MAT_FACTOR_ICC || s->is_natural, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc's ICC of matrices of type seqbaij is wrong in any order but the natural one; use "
+             "-pc_factor_mat_ordering_type natural, or -mat_type aij");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* row and column: as SpTRSVGPUReadOrderings() returns them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
@@ -160,6 +174,7 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
              "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
+  PetscCall(CheckOrder(s, local));
   ierr = s->is_natural ? GetNaturalOrdering(s, local, &own[0], &own[1]) : PETSC_SUCCESS;
   if (!ierr) ierr = GetHostMatrix(local, &onhost);
   if (!ierr) ierr = MakeFactor(s, onhost, s->is_natural ? own[0] : row, s->is_natural ? own[1] : column, info);

@@ -57,10 +57,10 @@ static PetscBool IsEndless(const char name[], const char value[])
   return either && strtod(value, NULL) > 100 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* PETSc's ICC of baij matrices shifts without end in any order but the natural one */
+/* PETSc's own ICC of baij matrices shifts without end in any order but the natural one */
 static PetscBool IsEndlessOrder(const char options[])
 {
-  return strstr(options, " baij") && strstr(options, " icc") && strstr(options, "-pc_factor_mat_ordering_type")
+  return strstr(options, " baij") && strstr(options, "-pc_type icc") && strstr(options, "-pc_factor_mat_ordering_type")
            ? PETSC_TRUE
            : PETSC_FALSE;
 }

@@ -267,6 +267,10 @@ int main(int argc, char **args)
          args: -mat_type dense -pc_sptrsvgpu_factor icc
          filter: Error: grep -o "PETSc has no ICC factorization of matrices of type seqdense"
       test:
+         suffix: type_icc_order
+         args: -mat_type baij -pc_sptrsvgpu_factor icc -pc_factor_mat_ordering_type {{rcm nd}}
+         filter: Error: grep -o "ICC of matrices of type seqbaij is wrong in any order but the natural one"
+      test:
          suffix: type_missing
          args: -mat_type baij -case missing
          filter: Error: grep -o "Matrix is missing diagonal entry"
