@@ -99,7 +99,7 @@ static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRe
                         .precision    = SPTRSVGPU_PRECISION,
                         .memory       = s->memory,
                         .place        = (TrsvPlace)s->settings.factorization,
-                        .fill_levels  = (int)info->levels,
+                        .fill_levels  = (int)PetscMax(0, PetscMin(info->levels, INT_MAX)),
                         .row          = s->row,
                         .column       = s->column,
                         .algorithm    = {named[SPTRSVGPU_LOWER], named[SPTRSVGPU_UPPER]},
