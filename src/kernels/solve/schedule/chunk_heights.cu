@@ -44,29 +44,20 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
                                                    const int *starts, const int *mail, unsigned *words, int *height)
 {
   enum {
-    SENDS      = 8,   /* dependencies to which a thread sends together */
-    POLLS      = 16,  /* dependents that a thread polls together */
+    POLLS      = 8,   /* dependents that a thread polls together */
     ALONE_MAX  = 128, /* remaining dependents that a thread polls without the rest of its warp, at most */
     LANE_POLLS = 8    /* dependents that each lane polls together if the whole warp polls */
   };
   bool           done = p < 0;
   const ChunkRow row  = done ? ChunkRow{0, 0} : chunk_row(G, p);
-  int            next = done ? 0 : starts[p], to[SENDS];
+  int            next = done ? 0 : starts[p], to[CHUNK_ITEMS]; /* to: the words that wait for the height */
   const int      end  = done ? 0 : starts[p + 1];
   unsigned       h    = 0;
   TrsvSpinLimit  spin;
 
-  const auto address = [&](int from) {
 #pragma unroll
-    for (int u = 0; u < SENDS; u++)
-      to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
-  };
-  const auto send = [&](int from) {
-#pragma unroll
-    for (int u = 0; u < SENDS; u++)
-      if (from + u < row.n) trsv_store(words + to[u], h);
-  };
-  address(0);
+  for (int u = 0; u < CHUNK_ITEMS; u++)
+    to[u] = u < row.n ? starts[chunk_position(G, row.begin + u)] + mail[row.begin + u] : 0;
   do {
     /* the whole warp polls for threads with many remaining dependents, one after the other */
     for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > ALONE_MAX); asking; asking &= asking - 1) {
@@ -106,11 +97,9 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
       if (all) spin = TrsvSpinLimit();
       if (!done && !all && !spin.more(sync)) done = true;
       if (done) {
-        send(0);
-        for (int from = SENDS; from < row.n; from += SENDS) {
-          address(from);
-          send(from);
-        }
+#pragma unroll
+        for (int u = 0; u < CHUNK_ITEMS; u++)
+          if (u < row.n) trsv_store(words + to[u], h);
         height[p] = (int)h;
       }
     }
