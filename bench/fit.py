@@ -25,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 
+from results import form_of
+
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 KERNELS = os.path.join(ROOT, "src", "kernels")
 RESULTS = ("solve", "families", "bmc", "sell", "large", "scalars")
@@ -94,15 +96,11 @@ def settings(text):
 
 def kind(line):
     """By which formula a line's solve is predicted; None where by none."""
-    name, text = line["algorithm"], line["setting"]
-    blocks = re.match(r"blocks(?: of |=)(\d+)", text)
-    if name in ("chunk", "inverse"):
-        if blocks:
-            return "inverse" if blocks.group(1) != "1" else None
-        return "chunk" if name == "chunk" else None
-    if name == "thread" and "recompute" in text:
-        return "recompute"
-    return name if name in ("thread", "recompute", "sell") else None
+    name = form_of(line)
+    if name == "inverse":
+        blocks = re.match(r"blocks(?: of |=)(\d+)", line["setting"])
+        return name if blocks and blocks.group(1) != "1" else None
+    return name if name in ("thread", "recompute", "sell", "chunk") else None
 
 
 def family(matrix):
@@ -119,6 +117,7 @@ def measured():
             known[line["matrix"], line["triangle"]] = Statistics(*(line[n] for n, _ in Statistics._fields_))
     found = {}
     for name in RESULTS:
+        ranks = {}  # of the settings that each formula prefers for a triangle
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
             for line in map(json.loads, f):
                 s = known.get((line["matrix"], line["triangle"]))
@@ -128,7 +127,8 @@ def measured():
                 row = line["matrix"], s, PRECISIONS.index(line["precision"]), line["ms"], line["setting"]
                 if k == "chunk":
                     found.setdefault("settings", []).append(row)
-                if k and line["rank"] == 0:
+                key = *(line[w] for w in ("matrix", "triangle", "precision")), k
+                if k and ranks.setdefault(key, line["rank"]) == line["rank"]:
                     found.setdefault(k, []).append(row)
     return found
 

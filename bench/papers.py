@@ -13,10 +13,10 @@ import sys
 
 import papers_ag
 import papers_dense
-from results import LEAST_ROWS, ROOT, SOLVES, mean
+from results import LEAST_ROWS, ROOT, SOLVES, form_of, mean, name_of
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
-OURS = ["chunk", "inverse", "recompute"]  # recompute: what older results call `thread` with recomputation
+OURS = ["chunk", "inverse", "recompute"]
 BINS = [-9, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 9]
 DUELS = [("thread", "warp"), ("fusion", "csc"), ("twophase", "csc")]  # at thread level, at warp level
 
@@ -38,9 +38,9 @@ class Case:
         self.dense = False  # is any part solved as a dense triangle by `dense`? Where not, it is what `auto` would take
 
     def add(self, line):
-        if line.get("rank", 0):
-            return
-        a = line["algorithm"]
+        a = form_of(line)
+        if a in self.ms or a in self.failure:
+            return  # of other settings than those that it prefers
         if line["ms"] > 0 and line["ok"]:
             self.ms[a] = line["ms"]
         elif line.get("failure"):
@@ -103,9 +103,10 @@ def algorithms(cases):
         rivals = [c for c in some if a == min((b for b in PAPER + ["cusparse"] if b in c.ms), key=c.ms.get)]
         high = [c.gflops(c, a) for c in sides[2][1] if a in c.ms]
         if have:
+            some_of = f" ({len(have)} triangles)" if len(have) < len(some) else ""
             means = " | ".join(number(mean(c.speedup(a) for c in s if a in c.ms)) for _, s in sides)
             out.append(
-                f"| `{a}` | {means} | {number(min(c.speedup(a) for c in have))} |"
+                f"| {name_of(a, '`')}{some_of} | {means} | {number(min(c.speedup(a) for c in have))} |"
                 f" {number(max(c.speedup(a) for c in have))} |"
                 f" {f'{100 * len(rivals) / len(some):.0f}%' if a in PAPER + ['cusparse'] else ''} |"
                 f" {number(sum(high) / len(high)) if high else ''} |"
@@ -122,7 +123,7 @@ def algorithms(cases):
         missing = [c for c in cases if a not in c.ms and a in c.failure]
         for reason in sorted({c.failure[a] for c in missing}):
             out.append(
-                f"\nNo `{a}` for "
+                f"\nNo {name_of(a, '`')} for "
                 + ", ".join(f"{c.matrix} ({c.triangle})" for c in missing if c.failure[a] == reason)
                 + f": {reason}."
             )

@@ -5,7 +5,7 @@ with dense parts."""
 import json
 import os
 
-from results import ROOT, SOLVES
+from results import ROOT, SOLVES, form_of, name_of
 
 FORMS = ["blocks", "doubling", "pairs", "simple"]
 RIVALS = ["thread", "chunk", "inverse", "cusparse"]
@@ -94,11 +94,10 @@ def published(_):
 def sparse(_):
     cases = {}
     for l in lines()[1]:
-        if not l.get("rank", 0):
-            cases.setdefault((l["matrix"], l["triangle"]), {}).setdefault(l["algorithm"], l)
+        cases.setdefault((l["matrix"], l["triangle"]), {}).setdefault(form_of(l), l)
     out = [
         "| matrix | triangle | rows | dense rows, blocks | `dense`, ms | "
-        + " | ".join(f"`{a}`" for a in RIVALS)
+        + " | ".join(name_of(a, "`") for a in RIVALS)
         + " | fastest |",
         "|---" * (6 + len(RIVALS)) + "|",
     ]
@@ -111,7 +110,7 @@ def sparse(_):
         out.append(
             f"| {matrix} | {triangle} | {by['dense']['rows']:,} | {int(parts[0]):,} in {parts[4].strip(',')} | "
             + " | ".join(number(ms[a]) if a in ms else "-" for a in ["dense"] + RIVALS)
-            + f" | `{best}` |"
+            + f" | {name_of(best, '`')} |"
         )
     return "\n".join(out) + "\n" if len(out) > 2 else "Not measured in these results.\n"
 

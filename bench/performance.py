@@ -9,7 +9,8 @@ import os
 import re
 import sys
 
-from results import LEAST_ROWS, ROOT, mean, read, write_part
+from fit import settings
+from results import LEAST_ROWS, ROOT, mean, name_of, read, write_part
 from table import SHOWN, digits
 
 BEGIN = "<!-- made by bench/performance.py -->\n"
@@ -39,7 +40,8 @@ def table(cases):
     for c in cases:
         if c.triangle != "lower" or c.matrix not in SHOWN or c.chosen["algorithm"] != "chunk":
             continue
-        chunks, k, clusters = (int(re.search(rf"\b{word}(\d+)", c.chosen["setting"]).group(1)) for word in "PKN")
+        s = settings(c.chosen["setting"])
+        chunks, k, clusters = s.chunks, s.length, s.cluster
         dependencies = c.nnz / c.rows - 1
         records = c.rows * (1 if dependencies <= k else 1 + (dependencies - 2) / (k - 1))
         chain = 1e-6 * (start[clusters > 1] + c.levels * step[k])
@@ -49,10 +51,6 @@ def table(cases):
             f" {digits(c.chosen['ms'])} |"
         )
     return "\n".join(out) + "\n"
-
-
-# what the results call an algorithm's second form
-FORMS = {"inverse": "`chunk` with inverted blocks", "recompute": "`thread` with recomputation"}
 
 
 def memory(cases):
@@ -105,7 +103,7 @@ def memory(cases):
     out.append(
         "By algorithm: "
         + "; ".join(
-            f"{len(cs)} of {FORMS.get(a, f'`{a}`')}, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set"
+            f"{len(cs)} of {name_of(a, '`')}, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set"
             " (geometric mean)"
             for a, cs in by.items()
         )

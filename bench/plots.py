@@ -9,7 +9,7 @@ regret.png    time of what `auto` chose against the best that was measured
 import os
 import sys
 
-from results import ROOT, mean, read
+from results import ROOT, mean, name_of, read
 
 try:
     import matplotlib
@@ -66,7 +66,7 @@ def points(axis, cases, algorithm, x, y, **more):
             edgecolors=color,
             linewidths=0.9,
             alpha=0.75,
-            label=algorithm if real else None,
+            label=name_of(algorithm) if real else None,
             **more,
         )
 
@@ -147,16 +147,20 @@ def regret(cases):
         if some:
             color, marker = STYLE.get(a, OTHER)
             axis.scatter(
-                [i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=color, alpha=0.8, label=a
+                [i for i, _ in some],
+                [c.regret for _, c in some],
+                s=16,
+                marker=marker,
+                color=color,
+                alpha=0.8,
+                label=name_of(a),
             )
     named = set()
     for i, c in reversed(list(enumerate(ranked))):
         if c.regret > 1.02 and c.matrix not in named and len(named) < 3:
             named.add(c.matrix)
-            text = (
-                f"{c.matrix} {c.triangle[0].upper()}: {c.best['algorithm']} {c.best.get('setting', '')} is better"
-                .replace("  ", " ")
-            )
+            better = f"{name_of(c.best['algorithm'])} {c.best.get('setting', '')}".strip()
+            text = f"{c.matrix} {c.triangle[0].upper()}: {better} is better"
             axis.annotate(
                 text,
                 (i, c.regret),

@@ -10,6 +10,23 @@ END = "<!-- end -->\n"  # of a generated part of a page
 LEAST_ROWS = 5000  # of the real matrices over which means are taken
 
 
+FORMS = {"inverse": ("chunk", "inverted"), "recompute": ("thread", "recomputing")}
+
+
+def form_of(line):
+    """The algorithm of a line, or its second form: inverse, recompute. Older lines name these as algorithms."""
+    name, setting = line["algorithm"], line["setting"]
+    if name == "chunk" and setting.startswith("blocks"):
+        return "inverse"
+    return "recompute" if name == "thread" and "recompute" in setting else name
+
+
+def name_of(form, mark=""):
+    """For pages and plots: `chunk, inverted`. The mark is put around the algorithm."""
+    algorithm, *how = FORMS.get(form, (form,))
+    return ", ".join([mark + algorithm + mark, *how])
+
+
 def gpu_of(line):
     """The GPU that gave a line: `H100`. Lines without the field are of an H200."""
     return line.get("gpu", "NVIDIA H200").split()[1].rstrip(",")
@@ -34,9 +51,8 @@ class Case:
         self.chosen = next((l for l in lines if l["selected"]), None)
         ours = [l for l in lines if l["algorithm"] != "cusparse" and l["ok"]]
         self.best = min(ours, key=lambda l: l["ms"]) if ours else None
-        self.first = {
-            l["algorithm"]: l for l in reversed(lines) if l.get("rank", 0) == 0
-        }  # by algorithm, with the settings it chose
+        # by algorithm or form, with the settings that it prefers
+        self.first = {l["algorithm"]: l for l in sorted(lines, key=lambda l: -l.get("rank", 0))}
 
     counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
     speedup = property(lambda self: self.cusparse_ms / self.chosen["ms"])
@@ -47,11 +63,13 @@ class Case:
 
 
 def read(path=SOLVES, precision="double"):
-    """The cases of a file, triangles and pairs apart, in the order in which they were measured."""
+    """The cases of a file, triangles and pairs apart, in the order in which they were measured. Each form of an
+    algorithm counts as one."""
     groups = {}
     with open(path) as f:
         for text in f:
             line = json.loads(text)
+            line["algorithm"] = form_of(line)
             if line["values"] == "seeded" and line["precision"] == precision and line["ms"] > 0:
                 groups.setdefault((line["matrix"], line["triangle"]), []).append(line)
     cases = [c for c in map(Case, groups.values()) if c.chosen]

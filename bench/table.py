@@ -8,7 +8,7 @@ table.py --summary FILE   prints what a benchmark found, in plain text
 
 import sys
 
-from results import LEAST_ROWS, mean, read, write_part
+from results import LEAST_ROWS, mean, name_of, read, write_part
 
 BEGIN = "<!-- made by bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
@@ -73,8 +73,8 @@ def table(cases):
         if c:
             cpu = digits(c.cpu_ms) if c.cpu_ms >= c.chosen["ms"] else f"**{digits(c.cpu_ms)}**"
             out.append(
-                f"| {title or matrix} | {c.rows:,} | {c.levels:,} | {c.chosen['algorithm']} | {digits(c.cusparse_ms)} |"
-                f" {digits(c.chosen['ms'])} | {c.speedup:.1f} | {c.from_floor:.1f} | {cpu} |"
+                f"| {title or matrix} | {c.rows:,} | {c.levels:,} | {name_of(c.chosen['algorithm'])} |"
+                f" {digits(c.cusparse_ms)} | {digits(c.chosen['ms'])} | {c.speedup:.1f} | {c.from_floor:.1f} | {cpu} |"
             )
     out.append("")
     out.append(
