@@ -72,12 +72,13 @@ static void ReportRepeat(const Repeat *r, int done, int differs, double seconds,
   if (json) {
     fprintf(json,
             "{\"matrix\": \"%s\", \"precision\": \"%s\", \"what\": \"%s\", \"times\": %d, \"ms\": %.4g, \"same_bits\": "
-            "%s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s}\n",
+            "%s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s",
             r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds,
             error     ? "null"
             : differs ? "false"
                       : "true",
             r->vary ? "true" : "false", error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
+    EndResult(json);
     fflush(json); /* complete lines, even if the program is killed */
   }
 }

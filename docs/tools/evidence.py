@@ -29,7 +29,7 @@ def lines(name):
 
 
 def where(line):
-    return f"{line['gpu'].split(',')[0].removeprefix('NVIDIA ')}, {line['date']}"
+    return "" if "gpu" not in line else f"{line['gpu'].split(',')[0].removeprefix('NVIDIA ')}, {line['date']}"
 
 
 def total(found, key):
@@ -38,7 +38,7 @@ def total(found, key):
 
 def random_triangles():
     for d in lines("dags.jsonl"):
-        yield (f"random triangles against `serial`, {d.get('precisions', 'float, double')}",
+        yield (f"random triangles against `serial`, {d['precisions']}",
                f"{d['launches']:,} launches of {d['plans']:,} plans, {d['wrong']} wrong", where(d), "dags.jsonl")
 
 
@@ -55,7 +55,7 @@ def same_bits():
     if found:
         fixed = [d["same_bits"] for d in found if not d["may_vary"]]
         yield (f"repetitions of orderings, factorizations and solves, up to {max(d['times'] for d in found):,} each",
-               f"the same bits in {sum(fixed):,} of {len(fixed):,} cases", "", "repeats.jsonl")
+               f"the same bits in {sum(fixed):,} of {len(fixed):,} cases", where(found[0]), "repeats.jsonl")
 
 
 def shared_gpu():
@@ -69,7 +69,7 @@ def shared_gpu():
                    where(by[kind][0]), "shared.jsonl")
     for d in by.get("full", []):
         yield ("set-ups in memory that is nearly full",
-               f"{d['tries']} tries: {d['errors']} errors, {d['right']} right answers, {d['wrong']} wrong", "",
+               f"{d['tries']} tries: {d['errors']} errors, {d['right']} right answers, {d['wrong']} wrong", where(d),
                "shared.jsonl")
 
 

@@ -146,9 +146,12 @@ static void TestPlan(const Source *from, int k, Seed *seed, const char *where)
   SubjectFree(&s);
 }
 
-static const char *const type_name[] = {"float", "double", "complex float", "complex double"};
+enum {
+  TYPES = 4
+};
+static const char *const type_name[TYPES] = {"float", "double", "complex float", "complex double"};
 
-static TrsvPrecision RandomPrecision(Seed *seed) { return (TrsvPrecision)RandomBelow(seed, 4); }
+static TrsvPrecision RandomPrecision(Seed *seed) { return (TrsvPrecision)RandomBelow(seed, TYPES); }
 
 static void TestTriangle(Seed *seed, int rows, int first, const char *name)
 {
@@ -265,8 +268,9 @@ int main(int count, char **args)
          totals.launches, totals.plans, totals.triangles, most, multiprocessors, totals.refused, seconds, failures);
   WriteResult(count, args,
               "\"what\": \"dags\", \"launches\": %ld, \"plans\": %ld, \"triangles\": %ld, \"rows\": %d, "
-              "\"multiprocessors\": %d, \"refused\": %ld, \"seconds\": %.0f, \"wrong\": %ld",
-              totals.launches, totals.plans, totals.triangles, most, multiprocessors, totals.refused, seconds,
-              failures);
+              "\"multiprocessors\": %d, \"refused\": %ld, \"seconds\": %.0f, \"wrong\": %ld, "
+              "\"precisions\": \"%s, %s, %s, %s\"",
+              totals.launches, totals.plans, totals.triangles, most, multiprocessors, totals.refused, seconds, failures,
+              type_name[0], type_name[1], type_name[2], type_name[3]);
   return failures > 0;
 }

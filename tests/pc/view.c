@@ -130,6 +130,7 @@ int main(int argc, char **args)
   Mat       A, F;
   PC        pc;
   PetscBool device;
+  int       ranks;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -144,6 +145,9 @@ int main(int argc, char **args)
   PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR,
                           SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
   PetscCall(Check(pc, "version", version, "not used"));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(Check(pc, "blocks of ranks", ranks > 1 ? "block Jacobi: one block for each of 2 ranks" : NULL,
+                  ranks > 1 ? NULL : "block Jacobi"));
   PetscCall(Order(pc, A, device));
 
   PetscCall(PCFactorGetMatrix(pc, &F));

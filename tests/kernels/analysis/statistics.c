@@ -2,6 +2,8 @@
    Statistics of triangles: level sets and statistics against a naive computation, parallel granularity against
    published values, the fraction of dependencies on few rows.
 */
+#include <limits.h>
+#include "analysis/sample.h"
 #include "check.h"
 
 static void CheckAgainstNaive(const TrsvMatrix *A)
@@ -224,6 +226,10 @@ static void TestHubFraction(void)
            cases[c].most);
     End();
   }
+  Begin("a few entries of a sample that share a bin are no hub");
+  Expect(!TrsvHubEntries(TRSV_BIN_MIN - 1, INT_MAX) && TrsvHubEntries(TRSV_BIN_MIN, INT_MAX) > 0, "%llu and %llu",
+         TrsvHubEntries(TRSV_BIN_MIN - 1, INT_MAX), TrsvHubEntries(TRSV_BIN_MIN, INT_MAX));
+  End();
 }
 
 void TestStatistics(void)

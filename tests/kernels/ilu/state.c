@@ -6,13 +6,13 @@
 
 enum { ROWS = 300 };
 
-static TrsvIlu *MakeIluWith(const Square *A, TrsvPlace place, const TrsvAlgorithm *a)
+static TrsvIlu *MakeIluWith(const Square *A, TrsvPlace place, const TrsvAlgorithm *l, const TrsvAlgorithm *u)
 {
   const TrsvIluRequest request = {.kind      = TRSV_ILU,
                                   .precision = TRSV_DOUBLE,
                                   .memory    = TRSV_DEVICE,
                                   .place     = place,
-                                  .algorithm = {a, a},
+                                  .algorithm = {l, u},
                                   .timeout   = TRSV_TIMEOUT};
   const TrsvCSR csr = {A->rows, A->offsets, A->columns, NULL};
   TrsvIlu      *ilu = NULL;
@@ -21,7 +21,27 @@ static TrsvIlu *MakeIluWith(const Square *A, TrsvPlace place, const TrsvAlgorith
   return ilu;
 }
 
-static TrsvIlu *MakeIlu(const Square *A, TrsvPlace place) { return MakeIluWith(A, place, NULL); }
+static TrsvIlu *MakeIlu(const Square *A, TrsvPlace place) { return MakeIluWith(A, place, NULL, NULL); }
+
+/* L and U are described each by its own plan. */
+static void CheckDescription(void)
+{
+  Square               A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
+  const TrsvAlgorithm *l = TrsvAlgorithmFind("level"), *u = TrsvAlgorithmFind("sell");
+  TrsvIlu             *ilu = MakeIluWith(&A, TRSV_PLACE_DEVICE, l, u);
+  TrsvIluInfo          info;
+
+  Begin("ilu: the descriptions of L and U");
+  ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+  TrsvIluDescribe(ilu, &info);
+  Expect(info.L.algorithm == l && info.U.algorithm == u, "by %s and %s", TrsvAlgorithmName(info.L.algorithm),
+         TrsvAlgorithmName(info.U.algorithm));
+  Expect(strstr(info.U.settings, "slices") && !strstr(info.L.settings, "slices"), "'%s' and '%s'", info.L.settings,
+         info.U.settings);
+  TrsvIluDestroy(&ilu);
+  FreeSquare(&A);
+  End();
+}
 
 /* After success a solve has values. */
 static void CheckReadiness(void)
@@ -128,7 +148,8 @@ static void CheckUnread(void)
 
   Begin("ilu: a factor without values is not read");
   for (int i = 0; i < 3; i++) {
-    TrsvIlu *ilu = MakeIluWith(&A, TRSV_PLACE_DEVICE, i == 2 ? FindTested("chunk") : NULL);
+    const TrsvAlgorithm *both = i == 2 ? FindTested("chunk") : NULL;
+    TrsvIlu             *ilu  = MakeIluWith(&A, TRSV_PLACE_DEVICE, both, both);
 
     if (i) ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
     if (i < 2) {
@@ -205,6 +226,7 @@ static void CheckFailuresOfTuning(void)
 
 void TestState(void)
 {
+  CheckDescription();
   CheckReadiness();
   CheckPlans();
   CheckFlops();

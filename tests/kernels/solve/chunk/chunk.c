@@ -141,14 +141,15 @@ static Triangle MakeHalves(int rows)
   return T;
 }
 
-/* More imports than fit: cells are reused; then the ring is smaller; then records are shorter. */
+/* More imports than fit: cells are reused, without clusters; then the ring is smaller; then records are shorter. */
 static void CheckFitting(void)
 {
   static const struct {
-    int length, shared, rows, ring, as, reused;
+    int length, shared, rows, ring, as, reused, cluster;
   } cases[] = {
-    {13, 227 << 10, 4160, 2048, 13, 0}, {13, 99 << 10, 2080, 2048, 13, 0}, {13, 99 << 10, 4160, 512, 13, 0},
-    {13, 99 << 10, 13312, 1024, 5, 1},  {5, 99 << 10, 8320, 1024, 5, 1},   {2, 99 << 10, 8320, 2048, 2, 0},
+    {13, 227 << 10, 4160, 2048, 13, 0, 1}, {13, 99 << 10, 2080, 2048, 13, 0, 1}, {13, 99 << 10, 4160, 512, 13, 0, 1},
+    {13, 99 << 10, 13312, 1024, 5, 1, 1},  {5, 99 << 10, 8320, 1024, 5, 1, 1},   {2, 99 << 10, 8320, 2048, 2, 0, 1},
+    {5, 99 << 10, 8320, 1024, 5, 1, 2},
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -156,8 +157,8 @@ static void CheckFitting(void)
     TrsvPlan *plan;
     char      line[100];
 
-    SimtDevice(1, cases[c].shared);
-    ForceChunkSettings(2, cases[c].length, 1);
+    SimtDevice(cases[c].cluster == 1, cases[c].shared);
+    ForceChunkSettings(2, cases[c].length, cases[c].cluster);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], FindTested("chunk"));
     TrsvChunkSettingsOverride(NULL);
     if (plan) {
@@ -166,7 +167,8 @@ static void CheckFitting(void)
            *reference = Reference(&T.view, NULL, T.offsets[cases[c].rows], values, b);
 
       TrsvChunkSettingsPrint(s, line, sizeof(line));
-      Expect(s->ring == cases[c].ring && s->length == cases[c].as && (s->import_lifetime >= 0) == cases[c].reused,
+      Expect(s->ring == cases[c].ring && s->length == cases[c].as && (s->import_lifetime >= 0) == cases[c].reused &&
+               s->cluster == (cases[c].reused ? 1 : cases[c].cluster),
              "case %zu: %s ring=%d", c, line, s->ring);
       ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
       if (reference) ExpectSolves(plan, b, reference, (unsigned)c, 1, line);
