@@ -44,7 +44,8 @@ def table(groups):
             f"| {mean(regrets):.3f} | {max(regrets):.2f} | {', '.join(f'`{a}` {n}' for a, n in taken.most_common())} |"
         )
     gpu = next(gpu_of(c.chosen) for cases in groups.values() for c in cases)
-    return "\n".join([*out, "", f"Real matrices with at least {LEAST_ROWS:,} rows; geometric means; {gpu}."]) + "\n"
+    note = f"Real matrices with at least {LEAST_ROWS:,} rows; double precision; geometric means; {gpu}."
+    return "\n".join([*out, "", note]) + "\n"
 
 
 def main(args):

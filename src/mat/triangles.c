@@ -18,8 +18,8 @@ static PetscErrorCode ReadILU(Mat host, SpTRSVGPUTriangles *t)
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(host, &i, &j, &a, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
-  nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* PETSc counts an entry of a matrix without rows */
   PetscCall(SpTRSVGPUCheckSize(n, info.nz_used));
+  nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* PETSc counts an entry of a matrix without rows */
   PetscCall(SpTRSVGPUGetIndices(n + 1, i, &t->shared[0]));
   PetscCall(SpTRSVGPUGetIndices(i[n], j, &t->shared[1]));
   PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));

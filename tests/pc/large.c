@@ -100,6 +100,43 @@ static PetscErrorCode CheckNonzeros(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode (*getfactor)(Mat, MatFactorType, Mat *);
+
+/* PETSc's factor, which reports more nonzeros than it stores */
+static PetscErrorCode GetFactorLarge(Mat A, MatFactorType type, Mat *F)
+{
+  PetscFunctionBeginUser;
+  PetscCall((*getfactor)(A, type, F));
+  PetscCall(MatGetOperation(*F, MATOP_GETINFO, (void (**)(void)) & getinfo));
+  PetscCall(MatSetOperation(*F, MATOP_GETINFO, (void (*)(void))GetInfoLarge));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix fits, the factor that PETSc makes of it does not. */
+static PetscErrorCode CheckFill(Mat A)
+{
+  PetscFunctionBeginUser;
+  for (int afterwards = 0; afterwards < 2; afterwards++) {
+    PC             pc;
+    PetscErrorCode ierr;
+
+    PetscCall(MatSolverTypeGet(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, NULL, NULL, &getfactor));
+    if (!afterwards) PetscCall(MatSolverTypeRegister(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, GetFactorLarge));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCFactorSetLevels(pc, 1));
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
+    ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    if (!afterwards) PetscCall(MatSolverTypeRegister(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, getfactor));
+    PetscCall(Check(afterwards ? "levels of fill afterwards" : "levels of fill", ierr,
+                    afterwards ? NULL : "has 100 rows and 3000000000 nonzeros"));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat A;
@@ -109,6 +146,7 @@ int main(int argc, char **args)
   PetscCall(SpTRSVGPURegister());
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
   PetscCall(CheckRows(A));
+  PetscCall(CheckFill(A));
   if (PetscDefined(USE_64BIT_INDICES)) PetscCall(CheckNonzeros(A));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

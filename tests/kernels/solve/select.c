@@ -68,7 +68,7 @@ static void CheckBlocksByColors(void)
 /* On every device the algorithm with the shortest predicted time is chosen. Without clusters, or with less shared
    memory, the predicted time of chunk is as long or longer, that of the others the same. If chunk cannot run, it has no
    predicted time. */
-static void CheckOnDevices(const char *triangle, const TrsvStatistics *s)
+static void CheckOnDevices(const char *triangle, const TrsvStatistics *s, TrsvPrecision precision)
 {
   static const struct {
     int old, shared;
@@ -82,19 +82,20 @@ static void CheckOnDevices(const char *triangle, const TrsvStatistics *s)
     SimtSettings.old    = devices[d].old;
     SimtSettings.shared = devices[d].shared;
     for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-      const double seconds = TrsvPredict(a, s, TRSV_DOUBLE);
+      const double seconds = TrsvPredict(a, s, precision);
 
       if (!strcmp(a->name, "chunk")) {
-        Expect(seconds >= before, "%s: chunk takes %g s on device %zu, less than %g s", triangle, seconds, d, before);
+        Expect(seconds >= before, "%s, precision %d: chunk takes %g s on device %zu, less than %g s", triangle,
+               precision, seconds, d, before);
         if (!d) before = seconds;
         if (!runs) continue;
       }
-      if (seconds > 0 && (!best || seconds < TrsvPredict(best, s, TRSV_DOUBLE))) best = a;
+      if (seconds > 0 && (!best || seconds < TrsvPredict(best, s, precision))) best = a;
     }
-    const TrsvChoice c = TrsvSelect(s, TRSV_DEVICE, TRSV_DOUBLE, TRSV_SELECT_MODEL);
+    const TrsvChoice c = TrsvSelect(s, TRSV_DEVICE, precision, TRSV_SELECT_MODEL);
     SimtDefaults();
-    Expect(c.algorithm == best && !strstr(c.reason, "chunk") == !runs, "%s, device %zu: %s, not %s: %s", triangle, d,
-           TrsvAlgorithmName(c.algorithm), TrsvAlgorithmName(best), c.reason);
+    Expect(c.algorithm == best && !strstr(c.reason, "chunk") == !runs, "%s, precision %d, device %zu: %s, not %s: %s",
+           triangle, precision, d, TrsvAlgorithmName(c.algorithm), TrsvAlgorithmName(best), c.reason);
   }
 }
 
@@ -240,7 +241,8 @@ void TestSelect(void)
     End();
   }
   Begin("what auto takes on devices without clusters, and with less shared memory");
-  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) CheckOnDevices(cases[c].triangle, &cases[c].statistics);
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+    for (int p = 0; p < 4; p++) CheckOnDevices(cases[c].triangle, &cases[c].statistics, (TrsvPrecision)p);
   End();
   Begin("what chunk is predicted to take without clusters, on a grid");
   CheckPlanes();
