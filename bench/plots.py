@@ -159,8 +159,9 @@ def regret(cases):
     for i, c in reversed(list(enumerate(ranked))):
         if c.regret > 1.02 and c.matrix not in named and len(named) < 3:
             named.add(c.matrix)
-            better = f"{name_of(c.best['algorithm'])} {c.best.get('setting', '')}".strip()
-            text = f"{c.matrix} {c.triangle[0].upper()}: {better} is better"
+            same = c.best["algorithm"] == c.chosen["algorithm"]
+            better = "other settings are" if same else f"{name_of(c.best['algorithm'])} is"
+            text = f"{c.matrix} {c.triangle[0].upper()}: {better} better"
             axis.annotate(
                 text,
                 (i, c.regret),
