@@ -91,8 +91,8 @@ for version in "${versions[@]}"; do
   line=$(printf 'PETSc %-26s %4d passed, %d failed, %d skipped%s' "$version" $p $f $s "$note")
   compiler=$(mpicc --version 2>/dev/null | sed -n '1s/ (.*)//p')
   lines[$version]="$line; $(date -u +%F), sources $sources, $compiler"
+  write_results
   echo "$line, $((SECONDS - start)) s"
 done
-write_results
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
