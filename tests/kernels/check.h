@@ -76,6 +76,9 @@ typedef enum {
 
 extern const char *const ShapeName[SHAPES];
 
+/* Allocations of the host that are held. memory.c */
+long HeldOnHost(void);
+
 /* An upper triangle is a lower one with rows and columns reversed. */
 Triangle MakeTriangle(Shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, unsigned seed);
 Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal,

@@ -219,6 +219,12 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_upper thread
          filter: Error: grep -o "Algorithm thread runs on a GPU, but the matrix lives on the host"
       test:
+         # an error of src/kernels
+         suffix: level_sets
+         requires: cuda !complex
+         args: -mat_type aijcusparse -mat_sptrsvgpu_lower level -n 65537
+         filter: Error: grep -oE "No support for this operation|level: 65537 level sets need as many launches"
+      test:
          suffix: no_device
          requires: !cuda
          args: -mat_sptrsvgpu_algorithm thread

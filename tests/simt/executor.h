@@ -72,6 +72,7 @@ const char *SimtReport(void); /* the report of the last failed launch since Simt
 void        SimtForget(void);
 int         SimtFinish(void);      /* runs all requested launches; 0 if one failed */
 unsigned    SimtLaunches(void);    /* so far */
+long        SimtStores(void);      /* of the last launch, if `lose` was set; counted as for it */
 unsigned    SimtEarlyBlocks(void); /* blocks that started before the previous launch had ended, so far */
 uint64_t    SimtSwitches(void);    /* how many times a fiber was resumed so far */
 uint64_t    SimtNanoseconds(void); /* the virtual clock */

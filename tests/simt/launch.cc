@@ -33,6 +33,7 @@ static Launches asked_for, now; /* requested; running */
 static size_t   starting;       /* the running launch with blocks that have not started */
 static Graph   *recording;
 static unsigned launches, early_blocks; /* so far */
+static long     stores;                 /* of the last launch */
 static bool     emptied;                /* has a block ended? */
 static int64_t  serial;
 
@@ -268,6 +269,7 @@ bool finish()
   while (commit_one()) { }
   for (Block *b : resident) delete b;
   resident.clear();
+  stores = now.back()->stores;
   now.clear();
   before.clear();
   return !failed;
@@ -324,6 +326,7 @@ int SimtFinish(void)
 }
 
 unsigned SimtLaunches(void) { return simt::launches; }
+long     SimtStores(void) { return simt::stores; }
 unsigned SimtEarlyBlocks(void) { return simt::early_blocks; }
 
 }

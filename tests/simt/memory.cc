@@ -206,8 +206,8 @@ void release() { commit_of(running, nullptr); }
 /* Is this the store that is lost? */
 static bool lost(const void *p)
 {
-  return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) &&
-         !inside(running->block, p) && ++running->block->launch->stores == SimtSettings.lose;
+  return SimtSettings.lose && !inside(running->block, p) && ++running->block->launch->stores == SimtSettings.lose &&
+         (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser));
 }
 
 void store(void *p, uint64_t bits, unsigned size)

@@ -15,6 +15,8 @@ void  __real_free(void *);
 static long until, held; /* allocations until one fails, 0: none fails; allocations that are held */
 static int  forever, has_failed;
 
+long HeldOnHost(void) { return held; }
+
 static int IsToFail(void)
 {
   if (until == 1) {

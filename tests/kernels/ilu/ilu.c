@@ -268,6 +268,7 @@ static void CheckFailures(TrsvOrderRequest order)
   Begin("ilu: fails anywhere, order %d", (int)order);
   for (long k = 1, failed = 1; failed; k += Reduced() ? 23 : 5) {
     const size_t live = SimtLive();
+    const long   held = HeldOnHost();
     TrsvIlu     *ilu  = NULL;
     TrsvOutcome  o    = {-1, 0, 0, 0};
     TrsvError    error;
@@ -292,6 +293,7 @@ static void CheckFailures(TrsvOrderRequest order)
     }
     TrsvIluDestroy(&ilu);
     Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
+    Expect(HeldOnHost() == held, "place %ld: %ld allocations of the host are left", k, HeldOnHost() - held);
   }
   Expect(errors > (Reduced() ? 1 : 5), "%d errors", errors);
   FreeSquare(&A);

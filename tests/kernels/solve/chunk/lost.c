@@ -1,5 +1,6 @@
 /*
-   A lost store in the search for the schedule of chunk, or for the slices of sell: an error, and no plan.
+   A lost store in the search for the schedule of chunk, or for the slices of sell: an error, and no plan. Without
+   heights no position is placed.
 */
 #include "check.h"
 
@@ -28,6 +29,8 @@ void TestLost(void)
       error = TrsvPlanCreatePlaced(&D, analysis, NULL, T.offsets[ROWS], NULL, FindTested(i < 2 ? "chunk" : "sell"), 0,
                                    &plan);
       SimtDefaults();
+      Expect(i || error != TRSV_ERR_TIMEOUT || !SimtStores(), "store %ld: %ld stores place by heights that are missing",
+             k, SimtStores());
       reported += error == TRSV_ERR_TIMEOUT;
       Expect(!error || error == TRSV_ERR_TIMEOUT, "store %ld: error %d: %s", k, (int)error, TrsvErrorMessage());
       Expect(!error == !!plan, "store %ld: error %d, plan %p", k, (int)error, (void *)plan);
