@@ -59,6 +59,7 @@ typedef struct {
   unsigned    role;  /* which warp, modulo the warps of a block */
   SimtBlocks  blocks;
   int         early; /* early launches begin before the previous one has ended; see SimtFinish() */
+  unsigned    tick;  /* nanoseconds of the virtual clock for each time that a thread is resumed */
 } SimtOptions;
 
 extern SimtOptions SimtSettings;

@@ -8,7 +8,7 @@
 #include "engine.h"
 
 SimtOptions SimtSettings = {
-    1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER, 0};
+    1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER, 0, 10};
 
 namespace simt {
 
@@ -212,7 +212,7 @@ static int device_old, device_shared;
 void SimtDefaults(void)
 {
   SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER,
-                  0};
+                  0, 10};
   SimtSettings.old    = device_old;
   SimtSettings.shared = device_shared;
 }

@@ -96,7 +96,7 @@ static void resume(Thread *t)
   t->state        = READY;
   t->block->begun = true;
   switches++;
-  clock_ns += 10;
+  clock_ns += SimtSettings.tick;
   fiber_run(t->fiber);
   running = nullptr;
   if (t->state == READY && !failed) make_ready(t);

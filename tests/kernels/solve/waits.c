@@ -1,6 +1,6 @@
 /*
    Waits that would never end: x has NaN where values are missing, the next call returns the error once, then solves
-   are correct.
+   are correct. And a right solve that takes longer in all than the limit of one wait.
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
@@ -186,6 +186,60 @@ static void CheckNoLimit(const TrsvAlgorithm *a)
   DropInput(&p);
 }
 
+/* A chain in two halves; a row of the second half also depends on one of the first half. */
+static Triangle MakeLadder(int half)
+{
+  const size_t rows    = 2 * (size_t)half;
+  int         *offsets = malloc(sizeof(int) * (rows + 1)), *columns = malloc(sizeof(int) * 3 * rows), k = 0;
+  Triangle     T;
+
+  for (int i = 0; i < 2 * half; i++) {
+    offsets[i] = k;
+    if (i >= half) columns[k++] = i - half;
+    if (i % half) columns[k++] = i - 1;
+    columns[k++] = i;
+  }
+  offsets[rows] = k;
+  T             = MakeFrom((int)rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  free(offsets);
+  free(columns);
+  return T;
+}
+
+/* Two chunks of so many rows: a warp polls more than 2048 times in all without success, so it reads the clock twice,
+   but only a few times for each value. More than the limit passes between two turns of a thread. */
+static void CheckLongSolve(int half, int in_cluster)
+{
+  const TrsvChunkSettings settings = {2, 3, 32, in_cluster, 1024, 4, -1, 8, 4};
+  Triangle  T      = MakeLadder(half);
+  const int rows   = T.view.rows;
+  void     *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, rows, 4), *x = MakeArray(TRSV_DOUBLE, rows),
+       *want = Reference(&T.view, NULL, T.offsets[rows], values, b);
+  TrsvPlan *plan;
+
+  TrsvChunkSettingsOverride(&settings);
+  plan = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk"));
+  TrsvChunkSettingsOverride(NULL);
+  if (plan) {
+    ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+    SimtSettings.policy  = SIMT_WARP_FIRST;
+    SimtSettings.role    = 1; /* it imports */
+    SimtSettings.preempt = 1;
+    SimtSettings.tick    = 1 << 24;
+    TrsvSetTimeout(1e-3);
+    ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "a long solve");
+    TrsvSetTimeout(10);
+    SimtDefaults();
+    ExpectClose(TRSV_DOUBLE, rows, x, want, "a long solve");
+  }
+  TrsvPlanDestroy(&plan);
+  free(values);
+  free(b);
+  free(x);
+  free(want);
+  FreeTriangle(&T);
+}
+
 void TestWaits(void)
 {
   const TrsvAlgorithm *a;
@@ -219,6 +273,11 @@ void TestWaits(void)
       CheckLostStores(a, GRID_2D);
       End();
       cluster = 1;
+    }
+    for (int c = 1; a == FindTested("chunk") && c <= 2 && !Reduced(); c++) {
+      Begin("a solve longer than the limit of a wait, chunks%s", c > 1 ? " of a cluster" : "");
+      CheckLongSolve(c > 1 ? 12000 : 20000, c);
+      End();
     }
     if (a == FindTested("twophase") && !Reduced()) {
       Begin("no limit, %s", TrsvAlgorithmName(a));
