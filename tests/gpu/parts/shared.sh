@@ -1,11 +1,11 @@
 # Several processes on one GPU, each of which checks its answers (dags.c), with and without MPS; other work on the GPU
 # (crowd.cu); memory that is nearly full (full.cu). SECONDS_EACH: how long processes run side by side (default: 6).
 # needs: nothing else
-# writes: shared.jsonl; shared.log: what the programs print
+# writes: shared.log: what the programs print
 # takes: about 2 min
 
 seconds=${SECONDS_EACH:-6}
-json=$results/shared.jsonl log=$results/shared.log
+log=$results/shared.log
 
 run_side_by_side() { # NAME PROCESSES [VARIABLE=VALUE...]: so many processes at a time, each with its own seed
   local name=$1 n=$2 i status=0 pids=() printed launches multiprocessors
@@ -13,7 +13,7 @@ run_side_by_side() { # NAME PROCESSES [VARIABLE=VALUE...]: so many processes at 
   printed=$(mktemp -d)
   for ((i = 1; i <= n; i++)); do
     env "$@" timeout -k 5 $((seconds + 60)) "$DAGS" -launches 1e9 -seconds "$seconds" -rows 20000 \
-      -seed $((i * 1000000)) -o "$json" >"$printed/$i" 2>&1 &
+      -seed $((i * 1000000)) >"$printed/$i" 2>&1 &
     pids+=($!)
   done
   for i in "${pids[@]}"; do wait "$i" || status=$?; done
@@ -27,7 +27,7 @@ run_side_by_side() { # NAME PROCESSES [VARIABLE=VALUE...]: so many processes at 
 run_alone() { # NAME SECONDS COMMAND...: shows its last line
   local name=$1 limit=$2 status=0
   shift 2
-  timeout -k 5 "$limit" "$@" -o "$json" >>"$log" 2>&1 || status=$?
+  timeout -k 5 "$limit" "$@" >>"$log" 2>&1 || status=$?
   report "$name: $(tail -n 1 "$log" | cut -c1-160)" $status "$log"
 }
 
@@ -50,7 +50,6 @@ run_with_mps() { # starts a server of its own, in folders of its own
 }
 
 begin "several processes on one GPU, MPS, other work on the GPU, memory nearly full"
-rm -f "$json"
 : >"$log"
 for n in 2 4; do run_side_by_side "$n processes" $n; done
 if command -v nvidia-cuda-mps-control >/dev/null; then run_with_mps
