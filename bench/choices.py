@@ -4,8 +4,8 @@
   choices.py                prints the table
   choices.py --write FILE   writes it into FILE
 
-results/corpus.jsonl is written by PARTS=corpus of tests/gpu/run.sh, results/choices.jsonl by bench/solutions -ways
-natural,bmc,auto for the matrices of PARTS=solutions. The two times of a ratio are of one process.
+results/corpus.jsonl and results/solutions.jsonl are written by PARTS=corpus and PARTS=solutions of tests/gpu/run.sh. The
+two times of a ratio are of one process.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 
 from results import ROOT, mean, write_part
 
-BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/choices.jsonl -->\n"
+BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/solutions.jsonl -->\n"
 WAYS = {"natural": "natural", "bmc": "multicolor", "auto": "auto"}
 TRUE = 1e-4  # more than this of b left is no solution
 BOUND = 1.15
@@ -61,7 +61,7 @@ def table():
         f"{len(halves['report'])} generated systems, not for fitting": halves["report"],
         f"{len(halves['fit'])} generated systems, for fitting": halves["fit"],
     }
-    real = read("choices.jsonl")
+    real = read("solutions.jsonl")
     groups[f"{len(real)} real matrices, Laplacians of their patterns, and grids"] = real
     out = [
         "| systems | ordering | time over the better ordering: geometric mean | most | above 1.15 | not solved |",

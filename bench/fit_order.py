@@ -10,7 +10,7 @@ fit_order.py --factors PROGRAM CORPUS MATRICES   writes results/factors.jsonl by
 
 Fitted are order_growth and order_growth_power, over a grid, to the generated systems that are for fitting and to the
 real matrices: least geometric mean of the time to solution over that of the better ordering, where a system that is not
-solved counts UNSOLVED. Times are those of results/{corpus,choices}.jsonl with the orderings natural and multicolor, and
+solved counts UNSOLVED. Times are those of results/{corpus,solutions}.jsonl with the orderings natural and multicolor, and
 what a look at the other ordering takes (spent). The rule is that of the library: order_model.c includes order.c.
 Needs gcc, and no packages of Python but for --factors.
 """
@@ -47,7 +47,7 @@ PREDICTED = (
 
 
 def comparison_ms(multicolor, entries, levels):
-    """ms of a comparison: the time of auto minus that of the chosen order (results/corpus.jsonl, choices.jsonl)."""
+    """ms of a comparison: the time of auto minus that of the chosen order (results/corpus.jsonl, solutions.jsonl)."""
     return 0.75 + 0.25e-6 * entries + 0.2e-3 * levels if multicolor else 0.35 + 0.15e-6 * entries
 
 
@@ -123,7 +123,7 @@ class System:
 
 def systems(*wanted):
     ways, found = {}, []
-    for name in ("corpus", "choices"):
+    for name in ("corpus", "solutions"):
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
             for line in map(json.loads, f):
                 ways.setdefault((line["matrix"], line["values"]), {})[line["way"]] = line

@@ -36,7 +36,6 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
   TrsvOrderCost        estimate;
   TrsvChoice           unused;
   TrsvFactor           f[2] = {{0}, {0}};
-  int                  on_host;
 
   for (int o = 0; o < 2; o++) {
     f[o].precision        = TRSV_DOUBLE;
@@ -52,7 +51,7 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
   choice.rest        = IterationRest(&f[0]);
   choice.growth      = IterationGrowth(k->fill);
   estimate           = EstimateMulticolor(&f[0], named);
-  const double trial = TrialSeconds(&f[0], &on_host);
+  const double trial = TrialSeconds(&f[0]);
   const double all[] = {choice.natural.solves, choice.natural.setup,  estimate.solves,
                         estimate.setup,        choice.ordered.solves, choice.ordered.setup,
                         choice.rest,           trial,                 choice.growth};

@@ -38,7 +38,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   if (r->order == TRSV_ORDER_GIVEN)
     return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor,
                             &row);
-  error = TrsvIluOrderMulticolor(A, r->precision, 0, &multicolor);
+  error = TrsvIluOrderMulticolor(A, r->precision, &multicolor);
   if (!error)
     error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, r->kind, r->precision,
                              &ilu->factor, &row);

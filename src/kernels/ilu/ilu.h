@@ -41,8 +41,8 @@ typedef struct {
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower,
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
-/* The multicolor ordering of a matrix on the device, with values, found there or by the host. */
-TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision, int on_host, TrsvOrdering **multicolor);
+/* The multicolor ordering of a matrix on the device, with values. */
+TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision, TrsvOrdering **multicolor);
 
 struct TrsvIlu {
   TrsvIluRequest  request; /* its row and column are not kept */

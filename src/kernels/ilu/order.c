@@ -56,21 +56,16 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth
   return c->setup + TrsvModel.order_iterations * growth * (c->solves + rest);
 }
 
-/* Seconds to try the multicolor order: the ordering, and the pattern in it. *on_host: 1 if the host orders faster. On
-   the device the rows of a chain wait for each other, longer if they have more entries; those of a grid do not wait. */
-static double TrialSeconds(const TrsvFactor *f, int *on_host)
+/* Seconds to try the multicolor order: the ordering, and the pattern in it. The rows of a chain wait for each other,
+   but not those of a grid. */
+static double TrialSeconds(const TrsvFactor *f)
 {
-  const TrsvModelConstants *const k       = &TrsvModel;
-  const double                    entries = (double)f->lower + f->upper, rows = f->rows;
-  const int                       grid    = TrsvRegular(&f->statistics);
-  const double device = k->order_device + (grid ? 0 : k->order_device_level * f->statistics.levels * entries / rows),
-               host   = k->order_host + k->order_host_row * rows + k->order_host_entry * entries;
+  const double chain = TrsvRegular(&f->statistics) ? 0 : TrsvModel.order_find_level * f->statistics.levels;
 
-  *on_host = host < device && !grid;
-  return (*on_host ? host : device) + k->order_pattern;
+  return TrsvModel.order_find + chain + TrsvModel.order_pattern;
 }
 
-TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int on_host, TrsvOrdering **multicolor)
+TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
 {
   double   *sizes   = NULL;
   int       entries = 0;
@@ -84,8 +79,7 @@ TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, int 
   }
   const double *values = precision == TRSV_DOUBLE ? A->values : sizes;
 
-  if (!error && on_host) error = TrsvOrderByHost(A->rows, A->offsets, A->columns, values, multicolor);
-  else if (!error) error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
+  if (!error) error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
   TrsvScratchFree(sizes, NULL);
   return error;
 }
@@ -154,14 +148,13 @@ static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, c
   const TrsvStatistics *s       = &natural->statistics;
   const double          seconds = SolutionSeconds(&choice->natural, choice->rest, 1);
   TrsvOrderCost         estimate;
-  int                   on_host;
 
   if (!(choice->natural.solves > 0)) {
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;
   }
   estimate = EstimateMulticolor(natural, named);
-  if (seconds < TrialSeconds(natural, &on_host) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
+  if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
     (void)snprintf(choice->reason, sizeof(choice->reason),
                    "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
@@ -216,10 +209,8 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
                                TrsvFactor **factor, TrsvOrderChoice *choice)
 {
   TrsvOrdering *multicolor;
-  int           on_host;
 
-  (void)TrialSeconds(*factor, &on_host);
-  TrsvCall(TrsvIluOrderMulticolor(A, (*factor)->precision, on_host, &multicolor));
+  TrsvCall(TrsvIluOrderMulticolor(A, (*factor)->precision, &multicolor));
   const TrsvError error = TryOrder(A, multicolor->order, kind, named, factor, choice);
   TrsvOrderingDestroy(&multicolor);
   return error;

@@ -117,42 +117,6 @@ static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, c
   return error;
 }
 
-/* Replaces an ordering on the host by a copy on the device. */
-static TrsvError MoveToDevice(TrsvOrdering **ordering)
-{
-  TrsvOrdering *host = *ordering;
-  TrsvError     error;
-
-  error = TrsvOrderingCreate(host->rows, host->colors, TRSV_DEVICE, ordering);
-  if (!error) error = TrsvDeviceUpload((*ordering)->order, host->order, sizeof(int) * (size_t)host->rows, NULL);
-  if (!error) error = TrsvDeviceUpload((*ordering)->color, host->color, sizeof(int) * ((size_t)host->colors + 1), NULL);
-  if (!error) memcpy((*ordering)->grid, host->grid, sizeof(host->grid));
-  TrsvOrderingDestroy(&host);
-  return error;
-}
-
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values,
-                          TrsvOrdering **ordering)
-{
-  int      *o = NULL, *c = NULL, entries = 0;
-  double   *v = NULL;
-  TrsvError error;
-
-  *ordering = NULL;
-  TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
-  if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
-  error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, offsets, sizeof(int) * ((size_t)rows + 1), &o);
-  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, columns, sizeof(int) * (size_t)entries, &c);
-  if (!error) error = TrsvCopyNew(TRSV_HOST, TRSV_DEVICE, values, sizeof(double) * (size_t)entries, &v);
-  if (!error) error = OrderOnHost(rows, o, c, v, ordering);
-  if (!error) error = MoveToDevice(ordering);
-  if (error) TrsvOrderingDestroy(ordering);
-  free(o);
-  free(c);
-  free(v);
-  return error;
-}
-
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory,
                               TrsvOrdering **ordering)
 {

@@ -260,10 +260,6 @@ TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, cons
 TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
                                unsigned *color, int *colors);
 
-/* The same ordering of a matrix on a device, found on the host: faster for long chains. */
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values,
-                          TrsvOrdering **ordering);
-
 /* Allocates an ordering and its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 

@@ -125,20 +125,51 @@ static __global__ void multicolor_strongest(const MatrixRows A)
   if (t < rows) A.strongest[first + t] = trsv_from_bits(largest[t]);
 }
 
-/* For each entry its later node and the edge to its earlier node. If both are the same, the later node is `nodes`,
-   which the sort puts last. */
+/* True if a node has a strong entry in one of its rows and in a run of columns: those of one node, from the column of
+   entry k on. i: the first row of the node; all its rows have the same columns. */
+static __device__ __forceinline__ bool run_is_strong(const MatrixRows &A, int i, int k)
+{
+  const int n = A.node[i], m = A.node[A.columns[k]], before = k - A.offsets[i], most = A.offsets[i + 1] - k;
+
+  if (!A.values) return true;
+  for (int r = i; r < A.rows && A.node[r] == n; r++)
+    for (int c = 0; c < most && A.node[A.columns[k + c]] == m; c++) {
+      const int j = A.columns[k + c];
+
+      if (TrsvStrong(A.values[A.offsets[r] + before + c], A.scale[r], A.scale[j], A.strongest[r], A.strongest[j]))
+        return true;
+    }
+  return false;
+}
+
+/* True if the edge from the node of row j to the node whose first row is i exists, and is strong if this one is. If
+   columns do not rise, it may not be found. */
+static __device__ __forceinline__ bool edge_is_mirrored(const MatrixRows &A, int i, int j, bool strong)
+{
+  while (j && A.node[j - 1] == A.node[j]) j--;
+  const int end = A.offsets[j + 1], k = trsv_first(A.offsets[j], end, [&](int e) { return A.columns[e] >= i; });
+  return k < end && A.columns[k] == i && (!strong || run_is_strong(A, j, k));
+}
+
+/* For each entry its later node and the edge to its earlier node. If both are the same, or if another entry has the
+   edge, the later node is `nodes`, which the sort puts last. The first row of a node has the edges of all its rows, the
+   first column of a run those of the run, and the later node those of an entry and its mirror image. */
 static __global__ void multicolor_edges(const MatrixRows A, int nodes, unsigned *later, int *edge)
 {
-  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
-  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
+  const int k = trsv_index();
 
-  rows_each(start, rows, [&](int row, int k) {
-    const int  i = first + row, j = A.columns[k], n = A.node[i], m = A.node[j];
-    const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.strongest[i], A.strongest[j]);
+  if (k >= A.entries) return;
+  if (k < A.offsets[0]) { /* not an entry */
+    later[k] = (unsigned)nodes;
+    return;
+  }
+  const int  i = segment(A.offsets, A.rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];
+  bool       needed = n != m && (!i || A.node[i - 1] != n) && (k == A.offsets[i] || A.node[A.columns[k - 1]] != m);
+  const bool strong = needed && run_is_strong(A, i, k);
 
-    later[k] = (unsigned)(n == m ? nodes : max(n, m));
-    edge[k]  = strong ? min(n, m) : ~min(n, m);
-  });
+  if (n < m) needed = needed && !edge_is_mirrored(A, i, j, strong);
+  later[k] = (unsigned)(needed ? max(n, m) : nodes);
+  edge[k]  = strong ? min(n, m) : ~min(n, m);
 }
 
 /* Where the edges of each node start: the first edge whose node is not smaller. */
@@ -247,7 +278,7 @@ static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *st
     TrsvCall(TrsvLaunchEach("multicolor_scale", multicolor_scale, rows, A));
     TrsvCall(TrsvLaunchEach("multicolor_strongest", multicolor_strongest, rows, A));
   }
-  TrsvCall(TrsvLaunchEach("multicolor_edges", multicolor_edges, rows, A, nodes, later, unsorted));
+  TrsvCall(TrsvLaunchEach("multicolor_edges", multicolor_edges, (size_t)A.entries, A, nodes, later, unsorted));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
   return TrsvLaunchEach("multicolor_edge_starts", multicolor_edge_starts, (size_t)nodes + 1, nodes, A.entries, sorted,
                         start);

@@ -172,20 +172,20 @@ static void CheckUnread(void)
   End();
 }
 
-/* The order made by the host, of a matrix on the device: every call of the device fails once, in turn. */
-static void CheckOrderByHost(void)
+/* The order of a matrix on the device: every call of the device fails once, in turn. */
+static void CheckOrderFailures(void)
 {
   Square        A    = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9);
   const TrsvCSR csr  = {A.rows, A.offsets, A.columns, A.values};
   const size_t  live = SimtLive();
   int           errors = 0;
 
-  Begin("ilu: the host orders, and calls of the device fail");
+  Begin("ilu: calls of the device fail while it finds an order");
   for (long k = 1, failed = 1; failed; k++) {
     TrsvOrdering *made;
 
     SimtFailAt(k, 0);
-    const TrsvError error = TrsvIluOrderMulticolor(&csr, TRSV_DOUBLE, 1, &made);
+    const TrsvError error = TrsvIluOrderMulticolor(&csr, TRSV_DOUBLE, &made);
     failed                = SimtFailed();
     SimtFailAt(0, 0);
     errors += error != TRSV_SUCCESS;
@@ -232,6 +232,6 @@ void TestState(void)
   CheckFlops();
   CheckPredictedTimes();
   CheckUnread();
-  CheckOrderByHost();
+  CheckOrderFailures();
   CheckFailuresOfTuning();
 }

@@ -149,7 +149,7 @@
   /* The choice of the ordering. Growth and power: bench/fit_order.py measures 1.1 and 0.6 with a scatter of 20%; */ \
   /* these have a margin. Values with more asymmetry than order_unsymmetric lose convergence. Half of the systems */ \
   /* of results/solutions.jsonl take 80 iterations or fewer. The median iteration of CG takes 117 us without the */ \
-  /* preconditioner. The times of finding the ordering are from 35 matrices. */ \
+  /* preconditioner. The times of finding the ordering are from 89 matrices. */ \
   C(order_growth,           1.4,      "1, iterations in multicolor over natural, if as much fill is left out", hand) \
   C(order_growth_power,     0.75,     "1, by which power of the fill left out they grow", hand) \
   C(order_unsymmetric,      0.1,      "1, share of what asymmetry can be", hand) \
@@ -158,11 +158,8 @@
   C(order_levels_grid,      10,       "level sets, of grids", hand) \
   C(order_rest,             115e-6,   "s an iteration, launches and waits", hand) \
   C(order_byte,             0.3e-12,  "s a byte", hand) \
-  C(order_device,           0.35e-3,  "s",         hand) \
-  C(order_device_level,     0.2e-6,   "s a level and mean entry of a row, but of grids", hand) \
-  C(order_host,             0.1e-3,   "s",         hand) \
-  C(order_host_row,         0.12e-6,  "s a row",   hand) \
-  C(order_host_entry,       10e-9,    "s an entry", hand) \
+  C(order_find,             0.35e-3,  "s",         hand) \
+  C(order_find_level,       0.6e-6,   "s a level, but of grids", hand) \
   C(order_pattern,          0.4e-3,   "s, the pattern in the multicolor order", hand)
 /* clang-format on */
 
