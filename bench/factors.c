@@ -4,8 +4,8 @@ static char help[] =
   -values <own,laplacian> : which values of a file, both if not given\n\n";
 
 /*
-   Statistics of L in the natural and in the multicolor order, the fill that ILU(0) leaves out in both, and how far the
-   values are from symmetric. On the host, without a GPU: for bench/fit.py.
+   Statistics of L in the natural and in the multicolor order, and the fill that ILU(0) leaves out in both. On the host,
+   without a GPU: for bench/fit_order.py.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -77,23 +77,6 @@ static void DiscardedFill(const Matrix *M, const int *place, double fill[2])
   for (int o = 0; o < 2; o++) fill[o] = sqrt(fill[o]);
 }
 
-/* TrsvDeviceAsymmetry() */
-static double Asymmetry(const Matrix *M)
-{
-  double skew = 0, all = 0;
-
-  for (int i = 0; i < M->rows; i++)
-    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) {
-      const int    j = M->columns[k], mirror = j == i ? -1 : FindEntry(M, j, i);
-      const double v = M->values[k], d = mirror < 0 ? v : v - M->values[mirror];
-
-      if (j == i) continue;
-      skew += mirror < 0 ? d * d : d * d / 2;
-      all += v * v;
-    }
-  return all > 0 ? sqrt(skew / all) : all;
-}
-
 /* Do only pivots depend on each other, because no row of L shares a column with a row on which it depends? */
 static int OnlyPivotsDepend(const Matrix *M)
 {
@@ -148,9 +131,8 @@ static PetscErrorCode PrintMatrix(const char name[], const char values[], Matrix
   DiscardedFill(M, place, fill);
   for (int i = 0; i < M->rows; i++)
     for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) lower += M->columns[k] < i;
-  printf("{\"matrix\": \"%s\", \"values\": \"%s\", \"lower\": %ld, \"upper\": %ld, \"fill\": [%.10g, %.10g], "
-         "\"asymmetry\": %.6g",
-         name, values, lower, M->offsets[M->rows] - lower, fill[0], fill[1], Asymmetry(M));
+  printf("{\"matrix\": \"%s\", \"values\": \"%s\", \"lower\": %ld, \"upper\": %ld, \"fill\": [%.10g, %.10g]",
+         name, values, lower, M->offsets[M->rows] - lower, fill[0], fill[1]);
   PetscCall(PrintFactor("natural", M));
   Reorder(place, M);
   PetscCall(PrintFactor("multicolor", M));

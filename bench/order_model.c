@@ -23,7 +23,7 @@ typedef struct {
   TrsvStatistics statistics[2]; /* of L in the natural and in the multicolor order */
   long           lower, upper;
   int            pivots[2], longest[2];
-  double         fill[2], asymmetry;
+  double         fill[2];
 } Known;
 
 /* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
@@ -58,6 +58,6 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
   memcpy(predicted, all, sizeof(all));
   *tried = !(SolutionSeconds(&choice.natural, choice.rest, 1) <
               trial + SolutionSeconds(&estimate, choice.rest, TrsvModel.order_growth)) &&
-            !IsComplete(&f[0].statistics) && !(k->asymmetry > TrsvModel.order_unsymmetric);
+            !IsComplete(&f[0].statistics);
   return *tried && IsFaster(&choice, &estimate) && IsFaster(&choice, &choice.ordered);
 }

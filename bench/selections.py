@@ -18,7 +18,7 @@ import math
 import os
 import sys
 
-from choices import read_uses
+from fit_order import read_uses
 from fit import Statistics, kind, library, settings
 from results import ROOT, mean, read, write_part
 

@@ -154,9 +154,10 @@ typedef struct {
 void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
-/* Checks that the values of A, on the device, are symmetric enough for the multicolor order. A may be wide. If they are
-   not, reason gets why; else, and for values with NaN, "". Works in the default stream and waits for it. */
-TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char reason[], size_t size);
+/* Checks that new values of A, on the device, suit the multicolor order that TRSV_ORDER_AUTO has chosen: its time to
+   solution is still the shorter predicted one. A may be wide. If they do not, reason gets why; else, and for values
+   with NaN, "". Works in the default stream and waits for it. */
+TrsvError TrsvIluCheckOrder(const TrsvIlu *, const TrsvCSR *A, char reason[], size_t size);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing
    objects stay valid, and new ones can be created. Waits for the devices. */

@@ -34,8 +34,6 @@ NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, c
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 NONE(TrsvDeviceMagnitudes, int entries, TrsvPrecision precision, const void *values, double *magnitudes)
-NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
-     const void *values, double *asymmetry)
 NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, const int *order,
      TrsvPrecision precision, const void *values, double fill[2])
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,

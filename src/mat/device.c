@@ -75,7 +75,7 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
       PetscCall(GetPattern(local, &csr));
       PetscCall(GetValues(local, &a));
       csr.values = a;
-      error      = TrsvCheckNearlySymmetric(&csr, SPTRSVGPU_PRECISION, reason, size);
+      error      = TrsvIluCheckOrder(s->ilu, &csr, reason, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
       PetscCall(RestorePattern(local, &csr));
       if (error == TRSV_ERR_MEMORY) reason[0] = 0; /* the factorization may succeed without more memory */
@@ -85,7 +85,8 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
   }
 #endif
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &unsuitable, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
-  if (unsuitable && !reason[0]) PetscCall(PetscStrncpy(reason, "the values of another rank are unsymmetric", size));
+  if (unsuitable && !reason[0])
+    PetscCall(PetscStrncpy(reason, "the values of another rank do not suit multicolor", size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -208,8 +208,8 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If auto has chosen the multicolor order: are the new values too unsymmetric for it? Then this set-up does another
-   symbolic phase, in the natural order. auto keeps that order: the values may be as unsymmetric again. */
+/* If auto has chosen the multicolor order: do the new values no longer suit it? Then this set-up does another symbolic
+   phase, in the natural order. auto keeps that order: later values may be like these. */
 static PetscErrorCode CheckValues(PC pc, Mat F, PetscBool *leave)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;

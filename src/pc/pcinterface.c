@@ -142,13 +142,14 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    auto. If it contradicts natural or multicolor set here, the set-up fails.
 
    auto keeps the natural order if the solves run on the host, where level sets cost nothing. On a GPU it compares the
-   predicted times of the rest of the set-up and 100 iterations. It estimates from the values how much fill ILU(0)
-   discards in multicolor; the more fill, the more iterations it expects. It also keeps the natural order if ILU(0) in
-   that order is a complete factorization, if memory does not suffice for a factor in each order, and if the values
-   are far from symmetric. In multicolor such problems often need several times as many iterations.
+   predicted times of the rest of the set-up and 50 iterations. It estimates from the values how much fill ILU(0)
+   discards in both orders. The more it discards in multicolor, the more iterations it expects: many if the natural
+   order follows a flow. It also keeps the natural order if ILU(0) in that order is a complete factorization, and if
+   memory does not suffice for a factor in each order.
 
-   A set-up with new values in the same pattern changes from multicolor to the natural order if the values have become
-   far from symmetric (ILU only). auto keeps that order until the pattern changes.
+   A set-up with new values in the same pattern estimates the iterations again (ILU of matrices that are not known to be
+   symmetric only), and changes from multicolor to the natural order if that is now faster. auto keeps that order until
+   the pattern changes.
 
    The view of the factor shows the order and the reason. "matrix ordering" in the view of the `PC` is then multicolor.
 

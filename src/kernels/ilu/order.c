@@ -4,9 +4,9 @@
    In the multicolor order an apply takes less time, and so does mostly the first set-up, which needs no schedule; but
    the solver may need more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and
    order_iterations iterations, each of two solves, a product with A and vector operations. The expected growth of the
-   iterations depends on the fill that ILU(0) discards, estimated from the values in both orders. The natural order is
-   kept if the values are far from symmetric: such a matrix describes a flow or an elimination order, which another
-   order loses. It is also kept if ILU(0) discards no fill in it, as in a full band.
+   iterations depends on the fill that ILU(0) discards, estimated from the values in both orders: little in a natural
+   order that follows a flow or an elimination, which another order loses. The natural order is also kept if ILU(0)
+   discards no fill in it, as in a full band.
 */
 #include <math.h>
 #include <stdio.h>
@@ -125,52 +125,51 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char reason[], size_t size)
-{
-  double    asymmetry;
-  TrsvCSR   N;
-  TrsvError error;
-
-  TrsvCall(TrsvNarrowCreate(A, &N));
-  error = TrsvDeviceAsymmetry(N.rows, N.offsets, N.columns, precision, N.values, &asymmetry);
-  TrsvNarrowDestroy(A, &N);
-  TrsvCall(error);
-  reason[0] = 0;
-  if (asymmetry > TrsvModel.order_unsymmetric) /* false for NaN */
-    (void)snprintf(reason, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);
-  return TRSV_SUCCESS;
-}
-
 /* Sets choice->reason if the multicolor order need not be tried, given the factor in the natural order; else "". */
-static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, const TrsvAlgorithm *const named[2],
-                                  TrsvOrderChoice *choice)
+static void RefuseMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2], TrsvOrderChoice *choice)
 {
-  const TrsvStatistics *s       = &natural->statistics;
-  const double          seconds = SolutionSeconds(&choice->natural, choice->rest, 1);
-  TrsvOrderCost         estimate;
+  const TrsvStatistics *s        = &natural->statistics;
+  const TrsvOrderCost   estimate = EstimateMulticolor(natural, named);
+  const double          seconds  = SolutionSeconds(&choice->natural, choice->rest, 1);
 
-  if (!(choice->natural.solves > 0)) {
+  choice->reason[0] = 0;
+  if (!(choice->natural.solves > 0))
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
-    return TRSV_SUCCESS;
-  }
-  estimate = EstimateMulticolor(natural, named);
-  if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
+  else if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth))
     (void)snprintf(choice->reason, sizeof(choice->reason),
                    "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
-    return TRSV_SUCCESS;
-  }
-  if (IsComplete(s)) {
-    (void)snprintf(choice->reason, sizeof(choice->reason), "there is no fill to leave out");
-    return TRSV_SUCCESS;
-  }
-  return TrsvCheckNearlySymmetric(A, natural->precision, choice->reason, sizeof(choice->reason));
+  else if (IsComplete(s)) (void)snprintf(choice->reason, sizeof(choice->reason), "there is no fill to leave out");
 }
 
 /* 1 if the multicolor order, with the expected growth of the iterations, takes less time. */
 static int IsFaster(const TrsvOrderChoice *choice, const TrsvOrderCost *ordered)
 {
   return SolutionSeconds(ordered, choice->rest, choice->growth) < SolutionSeconds(&choice->natural, choice->rest, 1);
+}
+
+static void ExplainGrowth(const TrsvOrderChoice *choice, char reason[], size_t size)
+{
+  (void)snprintf(reason, size, "multicolor leaves out more fill: %.3g times as many iterations expected",
+                 choice->growth);
+}
+
+TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[], size_t size)
+{
+  const TrsvFactor *f      = ilu->factor;
+  TrsvOrderChoice   choice = ilu->order;
+  double            fill[2];
+  TrsvCSR           N;
+  TrsvError         error;
+
+  TrsvCall(TrsvNarrowCreate(A, &N));
+  error = TrsvDeviceDiscardedFill(N.rows, N.offsets, N.columns, f->order, f->precision, N.values, fill);
+  TrsvNarrowDestroy(A, &N);
+  TrsvCall(error);
+  choice.growth = IterationGrowth(fill);
+  reason[0]     = 0;
+  if (!IsFaster(&choice, &choice.ordered)) ExplainGrowth(&choice, reason, size);
+  return TRSV_SUCCESS;
 }
 
 /* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. */
@@ -187,8 +186,7 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
   TrsvCall(TrsvDeviceDiscardedFill(A->rows, A->offsets, A->columns, order, natural->precision, A->values, fill));
   choice->growth = IterationGrowth(fill);
   if (!IsFaster(choice, &estimate)) {
-    (void)snprintf(choice->reason, sizeof(choice->reason),
-                   "multicolor leaves out more fill: %.3g times as many iterations expected", choice->growth);
+    ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
     return TRSV_SUCCESS;
   }
   TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered,
@@ -228,8 +226,8 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, kind, precision, factor, row));
   choice->natural = PredictCost(*factor, named, &choice->lower);
   choice->rest    = IterationRest(*factor);
-  error           = RefuseMulticolor(*factor, A, named, choice);
-  if (!error && !choice->reason[0]) error = TryMulticolor(A, kind, named, factor, choice);
+  RefuseMulticolor(*factor, named, choice);
+  error = choice->reason[0] ? TRSV_SUCCESS : TryMulticolor(A, kind, named, factor, choice);
   if (error == TRSV_ERR_MEMORY) {
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no memory for two factors, to compare");
     error = TRSV_SUCCESS;

@@ -263,11 +263,6 @@ TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const 
 /* Allocates an ordering and its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 
-/* order_values.cu: the asymmetry of a matrix on the device, from 0 to 1; columns must rise in every row. Works in the
-   default stream and waits for it. */
-TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
-                              double *asymmetry);
-
 /* order_values.cu: the magnitudes of values on the device, for TrsvOrderMulticolor; |re| + |im| for complex values. */
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
 

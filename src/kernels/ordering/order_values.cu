@@ -1,8 +1,5 @@
 /*
-   Magnitudes of values, and two numbers that the choice of an order uses: asymmetry and discarded fill.
-
-   Asymmetry: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal; of complex
-   values, both of their magnitudes. It is 0 for a symmetric matrix and 1 for a triangular one.
+   Magnitudes of values, and the number by which an order is chosen: the fill that ILU(0) discards.
 
    Discarded fill: the Frobenius norm of the entries that ILU(0) discards in an order, estimated without a
    factorization. Each row k before rows i and j adds a_ik a_kj / a_kk to an entry (i,j) that is not in the matrix. The
@@ -11,19 +8,17 @@
    P. A. Forsyth, W.-P. Tang, "Ordering methods for preconditioned conjugate gradient methods applied to unstructured
    grid problems", SIAM J. Matrix Anal. Appl. 13, 1992.
 
-   Mapping: magnitudes: a thread for each value. Asymmetry: a block has BLOCK rows, and its threads share their entries;
-   each thread searches for the mirror image of its entry. Discarded fill: a warp for each row i of a sample, whose
-   lanes share its entries k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a
-   launch. Why it ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch, of one block,
-   adds up those of all blocks; the sample is fixed.
+   Mapping: magnitudes: a thread for each value. Discarded fill: a warp for each row i of a sample, whose lanes share
+   its entries k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it
+   ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch, of one block, adds up those of
+   all blocks; the sample is fixed.
 */
 #include <math.h>
-#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "ordering/multicolor.h"
 
 enum {
-  BLOCK  = ROWS_BLOCK,
+  BLOCK  = 256,
   SAMPLE = 2048 /* rows whose discarded fill is estimated */
 };
 
@@ -46,36 +41,6 @@ static __device__ void block_sums(double *first, double *second, double s, doubl
   both[1] = second[0];
 }
 
-static __device__ __forceinline__ double signed_size(double v) { return v; }
-template <class R> static __device__ __forceinline__ double signed_size(TrsvComplex<R> v)
-{
-  return trsv_magnitude<double>(v);
-}
-
-template <class T> static __global__ void __launch_bounds__(BLOCK)
-  asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
-{
-  TRSV_SHARED(double, skew, BLOCK);
-  TRSV_SHARED(double, all, BLOCK);
-  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
-  const int first = (int)blockIdx.x * BLOCK, count = rows_load(offsets, rows, first, start);
-  double    s = 0, a = 0;
-
-  rows_each(start, count, [&](int m, int k) {
-    const int    i = first + m, j = columns[k];
-    const double v = signed_size(values[k]);
-
-    if (j == i) return;
-    const int    mirror = trsv_first(offsets[j], offsets[j + 1], [&](int e) { return columns[e] >= i; });
-    const bool   there  = mirror < offsets[j + 1] && columns[mirror] == i;
-    const double d      = there ? v - signed_size(values[mirror]) : v;
-
-    s += there ? d * d / 2 : d * d; /* an entry without a mirror image counts for both */
-    a += v * v;
-  });
-  block_sums(skew, all, s, a, sums + 2 * (size_t)blockIdx.x);
-}
-
 /* Adds up pairs of sums, by one block. */
 static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double *sums, double *both)
 {
@@ -96,28 +61,6 @@ static TrsvError AddSums(unsigned blocks, double *sums, double both[2])
   TRSV_LAUNCH(add_sums, 1, BLOCK, 0, (TrsvStream)NULL, (int)blocks, sums + 2, sums);
   TrsvCall(TrsvDeviceCheckLaunch("add_sums"));
   return TrsvDeviceDownload(both, sums, 2 * sizeof(double), NULL);
-}
-
-template <class T>
-static TrsvError SumRows(int rows, const int *offsets, const int *columns, const void *values, double *sums)
-{
-  TRSV_LAUNCH(asymmetry_rows<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
-              (const T *)values, sums);
-  return TrsvDeviceCheckLaunch("asymmetry_rows");
-}
-
-extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
-                                         const void *values, double *asymmetry)
-{
-  const unsigned grid = TrsvBlocks(rows, BLOCK);
-  TrsvScratch    scratch;
-  double        *sums, both[2];
-
-  TrsvCall(scratch.take(2 * ((size_t)grid + 1), sums));
-  TrsvCall(TRSV_BY_PRECISION(precision, SumRows)(rows, offsets, columns, values, sums + 2));
-  TrsvCall(AddSums(grid, sums, both));
-  *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays NaN */
-  return TRSV_SUCCESS;
 }
 
 /* The position of each row in the order, and the absolute value of its diagonal entry. */

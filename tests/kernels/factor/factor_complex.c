@@ -247,21 +247,25 @@ static void CheckObject(TrsvFactorKind kind, TrsvPrecision p, TrsvOrderRequest o
   FreeSquare(&A);
 }
 
-/* The values decide by their magnitudes whether the multicolor order is tried. */
-static void CheckAsymmetry(TrsvPrecision p)
+/* The discarded fill of values on the real or the imaginary axis is that of their magnitudes. */
+static void CheckDiscardedFill(TrsvPrecision p)
 {
-  char why[80];
+  Square A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 9), C = MakeSquare(GRID_2D, 100, 1, p, 9);
+  int    order[100];
+  double real[2], got[2];
 
-  for (int kind = TRSV_ILU; kind <= TRSV_ICC_HERMITIAN; kind++) {
-    Square  A   = MakeSquare(GRID_2D, 100, 1, p, 9);
-    TrsvCSR csr = {100, A.offsets, A.columns, A.values};
-
-    FillValues(&A, (TrsvFactorKind)kind, 5);
-    for (int k = 0; kind == TRSV_ILU && k < A.nnz; k++) PutEntry(A.values, p, k, k % 2 ? 1 : 0);
-    ExpectError(TrsvCheckNearlySymmetric(&csr, p, why, sizeof(why)), TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
-    Expect((*why != 0) == (kind == TRSV_ILU), "kind %d: '%s'", kind, why);
-    FreeSquare(&A);
+  for (int i = 0; i < 100; i++) order[i] = 7 * i % 100;
+  for (int k = 0; k < A.nnz; k++) {
+    Set(C.values, p, Reals(p, k) + k % 2, Get(A.values, TRSV_DOUBLE, k));
+    Set(C.values, p, Reals(p, k) + !(k % 2), 0);
   }
+  ExpectError(TrsvDeviceDiscardedFill(100, A.offsets, A.columns, order, TRSV_DOUBLE, A.values, real), TRSV_SUCCESS,
+              "real");
+  ExpectError(TrsvDeviceDiscardedFill(100, C.offsets, C.columns, order, p, C.values, got), TRSV_SUCCESS, "turned");
+  for (int o = 0; o < 2; o++)
+    Expect(real[o] > 0 && fabs(got[o] - real[o]) <= 1e-6 * real[o], "%g, not %g", got[o], real[o]);
+  FreeSquare(&A);
+  FreeSquare(&C);
 }
 
 /* A lost store, of either half of a value: the wait ends with an error, and the next factorization returns none. */
@@ -317,7 +321,7 @@ void TestFactorComplex(void)
       }
     }
     Begin("asymmetry of %s values", PrecisionName(p));
-    CheckAsymmetry(p);
+    CheckDiscardedFill(p);
     End();
     Begin("factor: a lost store of %s values is reported", PrecisionName(p));
     CheckLostStore(p);

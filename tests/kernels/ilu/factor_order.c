@@ -1,6 +1,6 @@
 /*
-   Factors in another order of the rows: long rows, arrays that are no order, how far from symmetric values are, the
-   fill that an order leaves out, values of every type. The choice of the order is in order_choice.c.
+   Factors in another order of the rows: long rows, arrays that are no order, the fill that an order leaves out, values
+   of every type. The choice of the order is in order_choice.c.
 */
 #include "square.h"
 
@@ -34,69 +34,6 @@ static void CheckOrders(void)
   TrsvDeviceFree(order);
   FreeSquare(&A);
   Expect(!SimtLive(), "%zu allocations left", SimtLive());
-  End();
-}
-
-static double ComputeAsymmetry(const Square *A)
-{
-  double skew = 0, all = 0;
-
-  for (int i = 0; i < A->rows; i++)
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const int    j     = A->columns[k];
-      const double v     = Get(A->values, A->precision, k);
-      double       other = 0;
-
-      for (int t = A->offsets[j]; t < A->offsets[j + 1]; t++)
-        if (A->columns[t] == i) other = Get(A->values, A->precision, t);
-      if (j == i) continue;
-      skew += (v - other) * (v - other) * (other == 0 ? 1 : 0.5);
-      all += v * v;
-    }
-  return all > 0 ? sqrt(skew / all) : 0;
-}
-
-static void CheckAsymmetries(void)
-{
-  Begin("how far from symmetric values are");
-  for (int shape = 0; shape < SHAPES; shape++)
-    for (int variant = 0; variant < 6; variant++) {
-      Square A = MakeSquare((Shape)shape,
-                            variant > 3      ? 1
-                            : shape == CHAIN ? 70000
-                                             : 300,
-                            variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
-      double got, wanted = ComputeAsymmetry(&A);
-      char   why[80];
-
-      ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
-                  "TrsvDeviceAsymmetry");
-      Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got,
-             wanted);
-      ExpectError(
-        TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)),
-        TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
-      Expect(!!why[0] == (wanted > 0.1), "%s, %g: %s", ShapeName[shape], wanted, why);
-      FreeSquare(&A);
-    }
-  End();
-
-  Begin("values that are no numbers are as far from symmetric as NaN says, and refuse no order");
-  for (int precision = 0; precision < 2; precision++) {
-    Square A = MakeSquare(GRID_2D, 300, 1, (TrsvPrecision)precision, 5);
-    double got;
-    char   why[80];
-
-    Set(A.values, A.precision, A.offsets[100] + (A.columns[A.offsets[100]] == 100), NAN);
-    ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
-                "TrsvDeviceAsymmetry");
-    Expect(isnan(got), "%g", got);
-    ExpectError(
-      TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)),
-      TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
-    Expect(!why[0], "%s", why);
-    FreeSquare(&A);
-  }
   End();
 }
 
@@ -197,7 +134,6 @@ static void CheckEveryType(void)
 void TestFactorOrder(void)
 {
   CheckOrders();
-  CheckAsymmetries();
   CheckDiscardedFill();
   CheckEveryType();
   TestOrderChoice();

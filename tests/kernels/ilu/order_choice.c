@@ -14,7 +14,7 @@ static void CheckChoices(void)
     int         rows, symmetric, multicolor;
   } cases[] = {
     {"a grid", "in the natural order 159", "thread", GRID_2D, 6400, 1, 1},
-    {"a grid of unsymmetric values", "unsymmetric", "thread", GRID_2D, 6400, 0, 0},
+    {"a grid of unsymmetric values", "in the natural order 159", "thread", GRID_2D, 6400, 0, 1},
     {"a diagonal", "too little to gain", "thread", DIAGONAL, 1600, 1, 0},
     {"a chain, whose factors are complete", "no fill to leave out", "thread", CHAIN, 1600, 1, 0},
     {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
@@ -86,8 +86,38 @@ static void CheckChoices(void)
   End();
 }
 
+/* Values of a grid of cells that get thinner toward a wall: the multicolor order discards several times the fill. */
+static void FillThinning(Square *A, int side)
+{
+  for (int i = 0; i < A->rows; i++) {
+    double sum      = 0;
+    int    diagonal = 0;
+
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int    j = A->columns[k], line = (i < j ? i : j) / side;
+      const double v = abs(i - j) == 1 ? pow(1.1, line) : pow(1.1, -line) * 100;
+
+      if (j == i) diagonal = k;
+      else {
+        Set(A->values, A->precision, k, -v);
+        sum += v;
+      }
+    }
+    Set(A->values, A->precision, diagonal, 1.001 * sum);
+  }
+}
+
+/* Values of a flow along the natural order. */
+static void FillFlow(Square *A, int side)
+{
+  (void)side;
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      Set(A->values, A->precision, k, A->columns[k] == i ? 3 : A->columns[k] < i ? -1 : -0.1);
+}
+
 /* If the multicolor order discards several times the fill, the natural order is taken. */
-static void CheckStrongFill(void)
+static void CheckStrongFill(const char *what, void (*fill)(Square *, int side))
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
   const int            side   = 80;
@@ -96,23 +126,8 @@ static void CheckStrongFill(void)
   TrsvOrderChoice      choice;
   int                  row;
 
-  Begin("the order: cells that get thinner toward a wall");
-  for (int i = 0; i < A.rows; i++) {
-    double sum      = 0;
-    int    diagonal = 0;
-
-    for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
-      const int    j = A.columns[k], line = (i < j ? i : j) / side;
-      const double v = abs(i - j) == 1 ? pow(1.1, line) : pow(1.1, -line) * 100;
-
-      if (j == i) diagonal = k;
-      else {
-        Set(A.values, A.precision, k, -v);
-        sum += v;
-      }
-    }
-    Set(A.values, A.precision, diagonal, 1.001 * sum);
-  }
+  Begin("the order: %s", what);
+  fill(&A, side);
   if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
                                           thread, thread, &f, &row, &choice),
                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
@@ -120,6 +135,48 @@ static void CheckStrongFill(void)
            "multicolor %d, growth %g: %s", choice.multicolor, choice.growth, choice.reason);
   TrsvFactorDestroy(&f);
   FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* New values may no longer suit the multicolor order; values that are no numbers change nothing. */
+static void CheckNewValues(void)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  const int            side   = 80;
+
+  Begin("the order: new values");
+  for (int precision = 0; precision < 2; precision++) {
+    Square               A       = MakeSquare(GRID_2D, side * side, 1, (TrsvPrecision)precision, 7);
+    const TrsvCSR        csr     = {A.rows, A.offsets, A.columns, A.values};
+    const TrsvIluRequest request = {.kind      = TRSV_ILU,
+                                    .precision = A.precision,
+                                    .memory    = TRSV_DEVICE,
+                                    .place     = TRSV_PLACE_DEVICE,
+                                    .order     = TRSV_ORDER_AUTO,
+                                    .algorithm = {thread, thread},
+                                    .timeout   = TRSV_TIMEOUT};
+    TrsvIlu             *ilu     = NULL;
+    TrsvIluInfo          info;
+    char                 why[100];
+
+    if (ExpectError(TrsvIluCreate(&request, A.rows, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
+      TrsvIluDescribe(ilu, &info);
+      Expect(info.multicolor, "%s", info.order_reason);
+      ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "the same values");
+      Expect(!why[0], "the same values: %s", why);
+      FillThinning(&A, side);
+      ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "other values");
+      Expect(strstr(why, "more fill") != NULL, "other values: '%s'", why);
+      for (int i = 0; i < A.rows; i++)
+        for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++)
+          if (A.columns[k] != i) Set(A.values, A.precision, k, NAN);
+      ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "no numbers");
+      Expect(!why[0], "no numbers: %s", why);
+    }
+    TrsvIluDestroy(&ilu);
+    FreeSquare(&A);
+  }
   Expect(!SimtLive(), "%zu allocations left", SimtLive());
   End();
 }
@@ -259,7 +316,9 @@ static void CheckAlgorithmsOfOrders(void)
 void TestOrderChoice(void)
 {
   CheckChoices();
-  CheckStrongFill();
+  CheckStrongFill("cells that get thinner toward a wall", FillThinning);
+  CheckStrongFill("a flow", FillFlow);
+  CheckNewValues();
   CheckManyColors();
   CheckAnalysisOfU();
   CheckAlgorithmsOfOrders();

@@ -142,18 +142,14 @@
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
-  /* A schedule in a first set-up, by hand from separate times of analysis and plan. In the first set-ups of */ \
-  /* bench/fit_order.py it takes 0.7 of the prediction; with plan_chain 2.2e-6, which fits them, and growth and */ \
-  /* power fitted again, the choice is the same to 0.5%. */ \
-  C(plan_chain,             4.5e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
-  /* The choice of the ordering. Growth and power: bench/fit_order.py measures 1.1 and 0.6 with a scatter of 20%; */ \
-  /* these have a margin. Values with more asymmetry than order_unsymmetric lose convergence. Half of the systems */ \
-  /* of results/solutions.jsonl take 80 iterations or fewer. The median iteration of CG takes 117 us without the */ \
-  /* preconditioner. The times of finding the ordering are from 89 matrices. */ \
-  C(order_growth,           1.4,      "1, iterations in multicolor over natural, if as much fill is left out", hand) \
-  C(order_growth_power,     0.75,     "1, by which power of the fill left out they grow", hand) \
-  C(order_unsymmetric,      0.1,      "1, share of what asymmetry can be", hand) \
-  C(order_iterations,       100,      "iterations of a solve", hand) \
+  /* A schedule in a first set-up: the median of the first set-ups of bench/fit_order.py. */ \
+  C(plan_chain,             2.3e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
+  /* The choice of the ordering. Growth, power, iterations: bench/fit_order.py. The growth has a margin: its median */ \
+  /* is 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
+  /* times of finding the ordering are from 89 matrices. */ \
+  C(order_growth,           1.3,      "1, iterations in multicolor over natural, if as much fill is left out", choice) \
+  C(order_growth_power,     0.75,     "1, by which power of the fill left out they grow", choice) \
+  C(order_iterations,       50,       "iterations of a solve", choice) \
   C(order_levels,           32,       "level sets in multicolor ordering, before it is made", hand) \
   C(order_levels_grid,      10,       "level sets, of grids", hand) \
   C(order_rest,             115e-6,   "s an iteration, launches and waits", hand) \
