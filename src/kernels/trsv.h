@@ -155,8 +155,8 @@ void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
 /* Checks that new values of A, on the device, suit the multicolor order that TRSV_ORDER_AUTO has chosen: its time to
-   solution is still the shorter predicted one. A may be wide. If they do not, reason gets why; else, and for values
-   with NaN, "". Works in the default stream and waits for it. */
+   solution is still the shorter predicted one. A may be wide. If they do not, reason gets why; else "", as for values
+   with NaN, another order, or a factorization on the host. Works in the default stream and waits for it. */
 TrsvError TrsvIluCheckOrder(const TrsvIlu *, const TrsvCSR *A, char reason[], size_t size);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing

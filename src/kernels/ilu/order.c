@@ -162,12 +162,13 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   TrsvCSR           N;
   TrsvError         error;
 
+  reason[0] = 0;
+  if (!f || ilu->request.order != TRSV_ORDER_AUTO || !choice.multicolor) return TRSV_SUCCESS;
   TrsvCall(TrsvNarrowCreate(A, &N));
   error = TrsvDeviceDiscardedFill(N.rows, N.offsets, N.columns, f->order, f->precision, N.values, fill);
   TrsvNarrowDestroy(A, &N);
   TrsvCall(error);
   choice.growth = IterationGrowth(fill);
-  reason[0]     = 0;
   if (!IsFaster(&choice, &choice.ordered)) ExplainGrowth(&choice, reason, size);
   return TRSV_SUCCESS;
 }

@@ -173,8 +173,19 @@ static void CheckNewValues(void)
           if (A.columns[k] != i) Set(A.values, A.precision, k, NAN);
       ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "no numbers");
       Expect(!why[0], "no numbers: %s", why);
+      TrsvIluDestroy(&ilu);
     }
-    TrsvIluDestroy(&ilu);
+    FillThinning(&A, side);
+    for (int k = 0; k < 3; k++) {
+      TrsvIluRequest other = request;
+
+      other.order = k == 2 ? TRSV_ORDER_MULTICOLOR : TRSV_ORDER_AUTO;
+      other.place = k == 0 ? TRSV_PLACE_HOST : TRSV_PLACE_DEVICE;
+      if (!ExpectError(TrsvIluCreate(&other, A.rows, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) continue;
+      ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "nothing to check");
+      Expect(!why[0], "nothing to check, %d: %s", k, why);
+      TrsvIluDestroy(&ilu);
+    }
     FreeSquare(&A);
   }
   Expect(!SimtLive(), "%zu allocations left", SimtLive());
