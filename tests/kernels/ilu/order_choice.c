@@ -185,11 +185,7 @@ static void CheckNewValues(void)
    which is predicted to factor in less time. No values can be unsuitable for an order that the device does not have. */
 static void CheckFactorOnHost(void)
 {
-  enum {
-    WIDTH = 3,
-    ROWS  = 1200 * WIDTH + 1,
-    LONG  = 500
-  };
+  enum { WIDTH = 3, ROWS = 1200 * WIDTH + 1, LONG = 500 };
   Square               A       = MakeSquare(DIAGONAL, ROWS, 1, TRSV_DOUBLE, 7);
   int                 *columns = malloc(sizeof(int) * (5 * ROWS + 2 * LONG)), n = 0;
   double              *values  = malloc(sizeof(double) * (5 * ROWS + 2 * LONG));
@@ -204,8 +200,8 @@ static void CheckFactorOnHost(void)
 
   Begin("the order: the host factors in the multicolor order");
   for (int i = 0; i < ROWS; i++) {
-    const int last = ROWS - 1, x = i % WIDTH, near[5] = {i - WIDTH, x ? i - 1 : -1, i, x + 1 < WIDTH ? i + 1 : -1,
-                                                         i + WIDTH};
+    const int last = ROWS - 1, x = i % WIDTH,
+              near[5] = {i - WIDTH, x ? i - 1 : -1, i, x + 1 < WIDTH ? i + 1 : -1, i + WIDTH};
 
     A.offsets[i] = n;
     for (int j = last - LONG; i == last && j < last; j++) columns[n] = j, values[n++] = 1e-3;
@@ -213,7 +209,7 @@ static void CheckFactorOnHost(void)
       if (i == last ? k == 2 : near[k] >= 0 && near[k] < last) columns[n] = near[k], values[n++] = k == 2 ? 5 : -1;
     if (i < last && i >= last - LONG) columns[n] = last, values[n++] = 1e-3;
   }
-  A.offsets[ROWS] = n;
+  A.offsets[ROWS]   = n;
   const TrsvCSR csr = {ROWS, A.offsets, columns, values};
 
   if (ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
