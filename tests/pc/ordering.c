@@ -163,6 +163,25 @@ static PetscErrorCode CheckBoundToHost(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix that was bound to the host for one set-up, and then is on the GPU again: its factor stays on the host. */
+static PetscErrorCode CheckBoundOnce(KSP ksp, SpTRSVGPUOrdering chosen)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(Solve("before the matrix is bound once", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(MatBindToCPU(A, PETSC_TRUE));
+  PetscCall(Solve("bound", ksp, PROBLEM_POISSON, 2, 10000, PETSC_TRUE, chosen));
+  PetscCall(MatBindToCPU(A, PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_SPD, PETSC_FALSE)); /* the values of a matrix that is known to be symmetric suit */
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(MatScale(A, 2));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(Solve("no longer bound", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat               A, F, G;
@@ -210,6 +229,8 @@ int main(int argc, char **args)
   PetscCall(SolveAnew(ksp, A));
   PetscCall(CheckUnsymmetricOnOne(ksp, chosen));
   PetscCall(CheckPivots(ksp, chosen));
+  PetscCall(SolveAnew(ksp, A));
+  PetscCall(CheckBoundOnce(ksp, chosen));
   PetscCall(SolveAnew(ksp, A));
   PetscCall(CheckBoundToHost(ksp, chosen));
   PetscCall(KSPDestroy(&ksp));

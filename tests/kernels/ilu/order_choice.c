@@ -192,6 +192,50 @@ static void CheckNewValues(void)
   End();
 }
 
+/* A narrow grid whose last row and column have 500 more entries: auto chooses the multicolor order, and then the host,
+   which is predicted to factor in less time. No values can be unsuitable for an order that the device does not have. */
+static void CheckFactorOnHost(void)
+{
+  enum { WIDTH = 3, ROWS = 1200 * WIDTH + 1, LONG = 500 };
+  Square               A       = MakeSquare(DIAGONAL, ROWS, 1, TRSV_DOUBLE, 7);
+  int                 *columns = malloc(sizeof(int) * (5 * ROWS + 2 * LONG)), n = 0;
+  double              *values  = malloc(sizeof(double) * (5 * ROWS + 2 * LONG));
+  const TrsvIluRequest request = {.kind      = TRSV_ILU,
+                                  .precision = A.precision,
+                                  .memory    = TRSV_DEVICE,
+                                  .order     = TRSV_ORDER_AUTO,
+                                  .timeout   = TRSV_TIMEOUT};
+  TrsvIlu             *ilu     = NULL;
+  TrsvIluInfo          info;
+  char                 why[100];
+
+  Begin("the order: the host factors in the multicolor order");
+  for (int i = 0; i < ROWS; i++) {
+    const int last = ROWS - 1, x = i % WIDTH,
+              near[5] = {i - WIDTH, x ? i - 1 : -1, i, x + 1 < WIDTH ? i + 1 : -1, i + WIDTH};
+
+    A.offsets[i] = n;
+    for (int j = last - LONG; i == last && j < last; j++) columns[n] = j, values[n++] = 1e-3;
+    for (int k = 0; k < 5; k++)
+      if (i == last ? k == 2 : near[k] >= 0 && near[k] < last) columns[n] = near[k], values[n++] = k == 2 ? 5 : -1;
+    if (i < last && i >= last - LONG) columns[n] = last, values[n++] = 1e-3;
+  }
+  A.offsets[ROWS]   = n;
+  const TrsvCSR csr = {ROWS, A.offsets, columns, values};
+
+  if (ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
+    TrsvIluDescribe(ilu, &info);
+    Expect(info.multicolor && !info.on_device, "%s; %s", info.order_reason, ilu->host_reason);
+    ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "TrsvIluCheckOrder");
+    Expect(!why[0], "%s", why);
+  }
+  TrsvIluDestroy(&ilu);
+  FreeSquare(&A);
+  free(columns);
+  free(values);
+  End();
+}
+
 /* The choice on an H200 for real patterns; results/solutions.jsonl has the faster order, set-up included */
 static void CheckRealMatrices(void)
 {
@@ -330,6 +374,7 @@ void TestOrderChoice(void)
   CheckStrongFill("cells that get thinner toward a wall", FillThinning);
   CheckStrongFill("a flow", FillFlow);
   CheckNewValues();
+  CheckFactorOnHost();
   CheckManyColors();
   CheckAnalysisOfU();
   CheckAlgorithmsOfOrders();
