@@ -30,7 +30,6 @@ from results import mean
 
 FITTED = {
     "order_growth": [round(1.05 + 0.05 * i, 2) for i in range(10)],
-    "order_growth_power": [0.5, 0.625, 0.75, 0.875, 1.0],
     "order_iterations": [30, 40, 50, 60, 75, 100],
 }
 UNSOLVED = 3
@@ -93,7 +92,8 @@ class Rule:
 
 
 class System:
-    def __init__(self, line, ways, chosen):
+    def __init__(self, line, ways):
+        """ways: results of natural, multicolor, and auto as it was measured"""
         both = line["natural"], line["multicolor"]
         statistics = [Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in both]
         pair = ctypes.c_int * 2
@@ -107,20 +107,22 @@ class System:
         )
         self.name, self.values, self.use = line["matrix"], line["values"], line["use"]
         self.family = self.name.split("-")[0] if self.use != "real" else family(self.name) + self.name
-        self.ways, self.chosen = ways, chosen
+        self.ways, self.chosen = ways, ways[2]["order"].startswith("multicolor")
         self.solved = [w["converged"] and 0 <= w["residual"] <= TRUE for w in ways]
-        self.best = min((w["ms"] for w, s in zip(ways, self.solved) if s), default=0)
+        self.best = min((w["ms"] for w, s in zip(ways[:2], self.solved) if s), default=0)
         self.entries, self.levels = line["lower"] + line["upper"], both[0]["levels"]
 
     def loss(self, rule):
         """Time over that of the better ordering; None: not solved."""
         choice, tried, _ = rule.choose(self.known)
+        more = comparison_ms(choice, self.entries, self.levels) if tried else 0
         if self.ways[choice]["reason"] == "DIVERGED_INDEFINITE_PC":
-            choice = 0  # the set-up finds a pivot that is not positive, and continues in the natural ordering
-        return self.time(choice, comparison_ms(choice, self.entries, self.levels) if tried else 0)
+            # the set-up finds a pivot that is not positive, and continues in the natural ordering
+            choice, more = 0, more + self.ways[choice]["setup_ms"]
+        return self.time(choice, more)
 
     def time(self, choice, more=0):
-        """The same for an ordering, with `more` ms."""
+        """The same for a way, with `more` ms."""
         return (self.ways[choice]["ms"] + more) / self.best if self.solved[choice] else None
 
 
@@ -134,14 +136,8 @@ def systems(*wanted):
         for line in map(json.loads, f):
             of = ways.get((line["matrix"], line["values"]), {})
             if line["use"] in wanted and {"natural", "bmc", "auto"} <= set(of):
-                found.append(System(line, (of["natural"], of["bmc"]), of["auto"]["order"].startswith("multicolor")))
+                found.append(System(line, [of[way] for way in ("natural", "bmc", "auto")]))
     return [s for s in found if s.best]
-
-
-def read_uses():
-    """The half of the corpus to which each family belongs: fit or report."""
-    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
-        return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
 
 
 def print_losses(title, losses):
@@ -200,8 +196,8 @@ def predictions(rule, fitted):
     }
     for s in fitted:
         _, _, p = rule.choose(s.known)
-        n, m = s.ways
-        if not all(s.solved) or n["iterations"] < 5:
+        n, m, _ = s.ways
+        if not all(s.solved[:2]) or n["iterations"] < 5:
             continue
         if n["lower"].startswith("chunk"):
             ratios["set-up, natural, a schedule"].append((n["setup_ms"] - 1) / (1e3 * p["natural_setup"]))

@@ -18,13 +18,18 @@ import math
 import os
 import sys
 
-from fit_order import read_uses
 from fit import Statistics, kind, library, settings
 from results import ROOT, mean, read, write_part
 
 BEGIN = "<!-- made by bench/selections.py from results/{corpus_solves,statistics,products}.jsonl -->\n"
 WORST = 1.2
 DOUBLE = 1  # TrsvPrecision
+
+
+def read_uses():
+    """The half of the corpus to which each family belongs: fit or report."""
+    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
+        return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
 
 
 def statistics():

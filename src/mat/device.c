@@ -52,7 +52,8 @@ static PetscErrorCode GetValues(Mat local, const PetscScalar **a)
 #endif
 
 /* Checks whether new values suit the multicolor order, which auto has chosen. reason: why they do not, or "" on all
-   ranks. Collective. */
+   ranks. A symmetric matrix describes no flow, and the check takes about as long as the factorization: it is left out
+   for ICC, and if the matrix is known to be symmetric. Collective. */
 PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t size)
 {
   PetscBool unsuitable = PETSC_FALSE, known, symmetric;
@@ -60,7 +61,6 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
   PetscFunctionBegin;
   reason[0] = 0;
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  /* ICC reads one triangle only */
   if ((known && symmetric) || ((SpTRSVGPU *)F->data)->kind == MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
 #if PetscDefined(HAVE_CUDA)
   {
@@ -71,7 +71,7 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
-    if (s->multicolor && !local->boundtocpu) {
+    if (s->multicolor && s->on_device && !local->boundtocpu) {
       PetscCall(GetPattern(local, &csr));
       PetscCall(GetValues(local, &a));
       csr.values = a;

@@ -147,9 +147,9 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    order follows a flow. It also keeps the natural order if ILU(0) in that order is a complete factorization, and if
    memory does not suffice for a factor in each order.
 
-   A set-up with new values in the same pattern estimates the iterations again (ILU of matrices that are not known to be
-   symmetric only), and changes from multicolor to the natural order if that is now faster. auto keeps that order until
-   the pattern changes.
+   A set-up with new values in the same pattern estimates the iterations again, but only for ILU of a matrix that is not
+   known to be symmetric. It changes from multicolor to the natural order if that is now faster. auto keeps that order
+   until the pattern changes.
 
    The view of the factor shows the order and the reason. "matrix ordering" in the view of the `PC` is then multicolor.
 

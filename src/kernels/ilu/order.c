@@ -15,11 +15,11 @@
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
-/* Seconds that the schedule of one triangle takes in a first set-up: a pass along chains of rows. Other plans take
+/* Seconds that the schedule of one triangle takes in a first set-up: passes along chains of rows. Other plans take
    little more than the launches of either order. */
 static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
-  return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean) : 0;
+  return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * sqrt(s->levels * s->row_mean * sqrt((double)s->nnz)) : 0;
 }
 
 /* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. *choice
@@ -107,7 +107,7 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
 static double IterationGrowth(const double fill[2])
 {
   if (!(fill[1] > fill[0])) return TrsvModel.order_growth; /* NaN, too */
-  return fill[0] > 0 ? TrsvModel.order_growth * pow(fill[1] / fill[0], TrsvModel.order_growth_power) : HUGE_VAL;
+  return fill[0] > 0 ? TrsvModel.order_growth * fill[1] / fill[0] : HUGE_VAL;
 }
 
 /* 1 if ILU(0) in the natural order discards no fill: fill is only between a row's first entry and its diagonal. */

@@ -4,8 +4,9 @@
    Two scans find the nodes, and a sort finds the edges of each node to earlier nodes. One launch then finds the words
    of all nodes, each after those of its earlier neighbors: the time is that of the longest chain of neighbors.
 
-   Mapping: the threads of a block share the entries of its rows (rows_each). dataflow.cuh has the mapping, the memory
-   order and why it ends of multicolor_words; in other launches no thread waits, and values cross threads by atomics
+   Mapping: multicolor_edges has a thread for each entry; in other launches the threads of a block share the entries of
+   its rows (rows_each). dataflow.cuh has the mapping, the memory order and why it ends of multicolor_words; in other
+   launches no thread waits, and values cross threads by atomics
    and at barriers of a block. Same bits: sets and maxima do not depend on the order of their elements.
 */
 #include <stdlib.h>
@@ -160,7 +161,7 @@ static __global__ void multicolor_edges(const MatrixRows A, int nodes, unsigned 
 
   if (k >= A.entries) return;
   if (k < A.offsets[0]) { /* not an entry */
-    later[k] = (unsigned)nodes;
+    later[k] = (unsigned)nodes, edge[k] = 0;
     return;
   }
   const int  i = segment(A.offsets, A.rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];

@@ -320,7 +320,7 @@ void TestFactorComplex(void)
         End();
       }
     }
-    Begin("asymmetry of %s values", PrecisionName(p));
+    Begin("discarded fill of %s values", PrecisionName(p));
     CheckDiscardedFill(p);
     End();
     Begin("factor: a lost store of %s values is reported", PrecisionName(p));

@@ -6,7 +6,7 @@
 
    Origins:
      fit      fitted to the logarithm of measured times (bench/fit.py)
-     choice   near the best fit, and best for the selection among algorithms
+     choice   near the best fit, and best for the selection among algorithms or of the order (bench/fit_order.py)
      hand     set by hand, for the reason given at the group
 
    Units: s: seconds; ns; a level: for each level set; a row, an entry: for each row or entry of the triangle; rows,
@@ -142,13 +142,12 @@
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
-  /* A schedule in a first set-up: the median of the first set-ups of bench/fit_order.py. */ \
-  C(plan_chain,             2.3e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
-  /* The choice of the ordering. Growth, power, iterations: bench/fit_order.py. The growth has a margin: its median */ \
-  /* is 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
-  /* times of finding the ordering are from 89 matrices. */ \
+  /* A schedule in a first set-up: half of an analysis in results/solve.jsonl; L and U are planned together. */ \
+  C(plan_chain,             1.25e-6,  "s, of a schedule: sqrt(levels * mean row * sqrt(entries))", fit) \
+  /* The choice of the ordering. Growth, iterations: bench/fit_order.py. The growth has a margin: its median is */ \
+  /* 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
+  /* times of finding the ordering: results/orders.jsonl. */ \
   C(order_growth,           1.3,      "1, iterations in multicolor over natural, if as much fill is left out", choice) \
-  C(order_growth_power,     0.75,     "1, by which power of the fill left out they grow", choice) \
   C(order_iterations,       50,       "iterations of a solve", choice) \
   C(order_levels,           32,       "level sets in multicolor ordering, before it is made", hand) \
   C(order_levels_grid,      10,       "level sets, of grids", hand) \
