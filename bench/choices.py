@@ -11,11 +11,10 @@ measured of auto is of the sources that wrote the results.
 
 import sys
 
-from fit_order import Rule, systems
+from fit_order import BOUND, Rule, systems
 from results import mean, write_part
 
 BEGIN = "<!-- made by bench/choices.py from results/corpus.jsonl and results/solutions.jsonl -->\n"
-BOUND = 1.15
 GROUPS = {
     "report": "generated systems, not for fitting",
     "fit": "generated systems, for fitting",

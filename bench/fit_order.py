@@ -33,6 +33,7 @@ FITTED = {
     "order_iterations": [30, 40, 50, 60, 75, 100],
 }
 UNSOLVED = 3
+BOUND = 1.15  # losses above it are counted and named
 ERRORS = 2  # standard errors that the constants of the source may lose
 TRUE = 1e-4  # more than this of b left is no solution
 PREDICTED = (
@@ -142,7 +143,7 @@ def systems(*wanted):
 
 def print_losses(title, losses):
     some = [x for x in losses if x]
-    above = f"{sum(x > 1.15 for x in some)} of {len(losses)} above 1.15, {len(losses) - len(some)} not solved"
+    above = f"{sum(x > BOUND for x in some)} of {len(losses)} above {BOUND}, {len(losses) - len(some)} not solved"
     print(f"{title}: {mean(some):.4f} of the better ordering, at most {max(some):.2f}, {above}")
 
 

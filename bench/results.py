@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import textwrap
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SOLVES = os.path.join(ROOT, "results", "solve.jsonl")
@@ -89,9 +90,21 @@ def find_part(text, begin):
     return (head + line, inside, end + tail) if end else None
 
 
+def wrap(text):
+    """Wraps the lines that are neither of a table nor HTML at 120 columns."""
+    at = {"break_long_words": False, "break_on_hyphens": False}
+    wrapped = (
+        line
+        if len(line) <= 120 or line[0] in "|<"
+        else textwrap.fill(line, 120, subsequent_indent="  " * line.startswith("- "), **at)
+        for line in text.split("\n")
+    )
+    return "\n".join(wrapped)
+
+
 def write_part(path, begin, made, before=None, heading=""):
-    """Writes generated text into a file, between the lines `begin` and END. If these are not there, adds them, with a
-    heading, before the line `before`. Returns the exit status."""
+    """Writes generated text, wrapped, into a file, between the lines `begin` and END. If these are not there, adds
+    them, with a heading, before the line `before`. Returns the exit status."""
     with open(path) as f:
         text = f.read()
     if before and not find_part(text, begin):
@@ -101,5 +114,5 @@ def write_part(path, begin, made, before=None, heading=""):
         print(f"{path} has no place for the table: no line {begin.strip()} ... {END.strip()}")
         return 1
     with open(path, "w") as f:
-        f.write(parts[0] + made + parts[2])
+        f.write(parts[0] + wrap(made) + parts[2])
     return 0

@@ -52,8 +52,8 @@ static PetscErrorCode GetValues(Mat local, const PetscScalar **a)
 #endif
 
 /* Checks whether new values suit the multicolor order, which auto has chosen. reason: why they do not, or "" on all
-   ranks. A symmetric matrix describes no flow, and the check takes about as long as the factorization: it is left out
-   for ICC, and if the matrix is known to be symmetric. Collective. */
+   ranks. A symmetric matrix describes no flow: nothing is checked for ICC, or if the matrix is known to be symmetric.
+   Collective. */
 PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t size)
 {
   PetscBool unsuitable = PETSC_FALSE, known, symmetric;

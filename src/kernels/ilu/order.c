@@ -125,14 +125,13 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-/* Sets choice->reason if the multicolor order need not be tried, given the factor in the natural order; else "". */
+/* Sets choice->reason, "" before, if the multicolor order need not be tried, given the factor in the natural order. */
 static void RefuseMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2], TrsvOrderChoice *choice)
 {
   const TrsvStatistics *s        = &natural->statistics;
   const TrsvOrderCost   estimate = EstimateMulticolor(natural, named);
   const double          seconds  = SolutionSeconds(&choice->natural, choice->rest, 1);
 
-  choice->reason[0] = 0;
   if (!(choice->natural.solves > 0))
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
   else if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth))

@@ -22,13 +22,13 @@ enum {
   SAMPLE = 2048 /* rows whose discarded fill is estimated */
 };
 
-/* Adds up s and a over the block; its first thread stores both sums. */
-static __device__ void block_sums(double *first, double *second, double s, double a, double *both)
+/* Adds up both fills over the block; its first thread stores the sums. */
+static __device__ void block_sums(double *first, double *second, double natural, double ordered, double *both)
 {
   const int t = (int)threadIdx.x;
 
-  first[t]  = s;
-  second[t] = a;
+  first[t]  = natural;
+  second[t] = ordered;
   for (int half = BLOCK / 2; half; half /= 2) {
     __syncthreads();
     if (t < half) {
@@ -46,13 +46,13 @@ static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double
 {
   TRSV_SHARED(double, first, BLOCK);
   TRSV_SHARED(double, second, BLOCK);
-  double s = 0, a = 0;
+  double natural = 0, ordered = 0;
 
   for (size_t n = threadIdx.x; n < (size_t)pairs; n += BLOCK) {
-    s += sums[2 * n];
-    a += sums[2 * n + 1];
+    natural += sums[2 * n];
+    ordered += sums[2 * n + 1];
   }
-  block_sums(first, second, s, a, both);
+  block_sums(first, second, natural, ordered, both);
 }
 
 /* Adds up the sums of all blocks and downloads both totals. sums [2 + 2 * blocks]: the first two get the totals. */

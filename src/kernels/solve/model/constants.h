@@ -143,7 +143,7 @@
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
   /* A schedule in a first set-up: half of an analysis in results/solve.jsonl; L and U are planned together. */ \
-  C(plan_chain,             1.25e-6,  "s, of a schedule: sqrt(levels * mean row * sqrt(entries))", fit) \
+  C(plan_chain,             1.25e-6,  "s, of a schedule: sqrt(levels * mean row * sqrt(entries))", hand) \
   /* The choice of the ordering. Growth, iterations: bench/fit_order.py. The growth has a margin: its median is */ \
   /* 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
   /* times of finding the ordering: results/orders.jsonl. */ \
