@@ -91,15 +91,21 @@ def find_part(text, begin):
 
 
 def wrap(text):
-    """Wraps the lines that are neither of a table nor HTML at 120 columns."""
+    """Wraps paragraphs and list items, joined from their lines, at 120 columns; leaves tables and HTML."""
     at = {"break_long_words": False, "break_on_hyphens": False}
-    wrapped = (
-        line
-        if len(line) <= 120 or line[0] in "|<"
-        else textwrap.fill(line, 120, subsequent_indent="  " * line.startswith("- "), **at)
-        for line in text.split("\n")
+    blocks = []  # [first line, lines that continue it]
+    for line in text.split("\n"):
+        plain = line and line[0] not in "|<"
+        if plain and blocks and blocks[-1][0] and not line.startswith(("- ", "[^")) and blocks[-1][0][0] not in "|<":
+            blocks[-1].append(line.strip())
+        else:
+            blocks.append([line])
+    return "\n".join(
+        textwrap.fill(" ".join(b), 120, subsequent_indent="  " * b[0].startswith("- "), **at)
+        if b[0] and b[0][0] not in "|<"
+        else b[0]
+        for b in blocks
     )
-    return "\n".join(wrapped)
 
 
 def write_part(path, begin, made, before=None, heading=""):
