@@ -40,8 +40,8 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first with falling offsets; the farthest dependency */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first),
             unit     = !A.stored;
-  Sum       distance = 0, profile = 0, chained = 0;
-  unsigned  farthest = 0;
+  Sum       squares = 0, distance = 0, profile = 0, chained = 0;
+  unsigned  longest = 0, farthest = 0;
 
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   if (t == 0) {
@@ -64,10 +64,8 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
     if (length < 0 || past > entries || (length == 0 && A.stored))
       atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
-    if (length >= 0) {
-      atomicMax(&extreme[0], (unsigned)length + (unsigned)unit);
-      atomicAdd(&sums[0], ((Sum)length + (Sum)unit) * ((Sum)length + (Sum)unit));
-    }
+    if (length >= 0) longest = (unsigned)length + (unsigned)unit;
+    squares = (Sum)longest * longest;
   }
   __syncthreads();
   /* reads no row after falling offsets, and no entry after the last offset */
@@ -87,11 +85,15 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
       farthest = max(farthest, away);
     }
   });
+  squares  = warp_sum(squares); /* few atomics of 64 bits, as in shared memory they are loops */
   distance = warp_sum(distance);
   profile  = warp_sum(profile);
   chained  = warp_sum(chained);
+  longest  = trsv_warp_max(longest);
   farthest = trsv_warp_max(farthest);
   if (t % 32 == 0) {
+    atomicMax(&extreme[0], longest);
+    atomicAdd(&sums[0], squares);
     atomicAdd(&sums[1], distance);
     atomicAdd(&sums[2], profile);
     atomicAdd(&sums[3], chained);

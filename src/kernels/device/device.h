@@ -83,6 +83,8 @@ static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? s
 
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
 TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* idle: 1 if the stream has done all its work. Does not wait */
+TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream); /* until the stream's kernels have stored
+                                                                                value in a word of pinned memory */
 TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
 int       TrsvDeviceSharing(void);     /* 2 in interleaved functions, else 1 */
 

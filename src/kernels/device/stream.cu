@@ -28,6 +28,18 @@ extern "C" TrsvError TrsvDeviceIsIdle(TrsvStream stream, int *idle)
   return TRSV_SUCCESS;
 }
 
+extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream stream)
+{
+  int idle = 0;
+
+  for (unsigned polls = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; polls++) {
+    if (idle) return TrsvFail(TRSV_ERR_DEVICE, "the device is idle, but has not written a word that the host awaits");
+    if (polls % (1 << 16) == 0) TrsvCall(TrsvDeviceIsIdle(stream, &idle)); /* seldom, because it takes a lock */
+    else if (TrsvThisThread.yield) TrsvThisThread.yield();
+  }
+  return TRSV_SUCCESS;
+}
+
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
 
 static TrsvError IsCaptured(cudaStream_t stream, bool *captured)

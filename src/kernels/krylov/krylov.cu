@@ -62,13 +62,8 @@ extern "C" TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration
 {
   const unsigned *const report = k->view.reports + iteration % KRYLOV_REPORTS * KRYLOV_REPORT;
   const unsigned        number = k->view.first + (unsigned)iteration;
-  int                   idle   = 0;
 
-  for (unsigned polls = 1; __atomic_load_n(report + 3, __ATOMIC_ACQUIRE) != number; polls++) {
-    if (idle)
-      return TrsvFail(TRSV_ERR_DEVICE, "the device is idle, but has not reported iteration %d", iteration);
-    if (polls % (1 << 20) == 0) TrsvCall(TrsvDeviceIsIdle(k->stream, &idle)); /* seldom, because it takes a lock */
-  }
+  TrsvCall(TrsvDeviceAwait(report + 3, number, k->stream));
   const unsigned long long bits = (unsigned long long)report[1] << 32 | report[0];
   memcpy(&result->norm, &bits, sizeof(bits));
   result->state = (TrsvKrylovState)report[2];
