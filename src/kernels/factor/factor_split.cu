@@ -191,21 +191,26 @@ static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned l
   if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 
-/* The FactorHostWork, a thread for each entry of L and each row. */
+/* The FactorHostWork. Each thread takes several entries of L, and several rows: atomics to one word run in turn. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
                                   const int *u_offsets, FactorHostWork *work)
 {
-  const int  k = trsv_index();
-  const auto upper = [&](int i) { return (unsigned long long)(u_offsets[i + 1] - u_offsets[i]); };
-  const auto length = [&](int i) { return (unsigned long long)(l_offsets[i + 1] - l_offsets[i]) + upper(i); };
+  typedef unsigned long long Sum;
 
-  warp_add(k < entries ? upper(l_columns[k]) : 0, &work->operations);
-  warp_add(k < rows ? length(k) * length(k) : 0, &work->squares);
+  const unsigned t = (unsigned)trsv_index(), stride = gridDim.x * blockDim.x;
+  const auto     upper  = [&](unsigned i) { return (Sum)(u_offsets[i + 1] - u_offsets[i]); };
+  const auto     length = [&](unsigned i) { return (Sum)(l_offsets[i + 1] - l_offsets[i]) + upper(i); };
+  Sum            operations = 0, squares = 0;
+
+  for (unsigned k = t; k < (unsigned)entries; k += stride) operations += upper((unsigned)l_columns[k]);
+  for (unsigned i = t; i < (unsigned)rows; i += stride) squares += length(i) * length(i);
+  warp_add(operations, &work->operations);
+  warp_add(squares, &work->squares);
 }
 
 static TrsvError CountHostWork(TrsvFactor *f)
 {
-  const int       threads = f->lower > f->rows ? f->lower : f->rows;
+  const int       threads = min(max(f->lower, f->rows), 1 << 18);
   TrsvScratch     scratch;
   FactorHostWork *work;
 
