@@ -65,7 +65,7 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
 
    and a State, to which dependencies are added in any order, and which the lanes of a warp may compute in parts,
 
-     void  meet(dependency, word)  adds a dependency
+     void  meet(dependency, word)  adds a dependency; unless the pass is sorted, word 0 changes nothing
      State empty(lane)             the first state of that lane's row; all lanes call it together
      State beside(half)            the state of the lane whose number differs in this bit; all lanes call it together
      void  join(state)             adds another part
@@ -155,27 +155,28 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     do {
       again = false;
       if (!done && left <= DATAFLOW_LONG) {
-        bool waits = false;
+        unsigned found[DATAFLOW_AHEAD];
+        bool     waits = false;
 
 #pragma unroll
-        for (int n = 0; n < DATAFLOW_AHEAD; n++) {
+        for (int n = 0; n < DATAFLOW_AHEAD; n++) { /* all loads in flight: a chain of rows waits for this loop */
           const int other = wanted[n] == DATAFLOW_NONE ? -1 : pass.row(wanted[n]);
 
-          if (other >= w.first) {
-            const unsigned found = trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - w.first));
-
-            if (found) {
-              known.meet(wanted[n], found);
-              wanted[n] = DATAFLOW_NONE;
-            }
-          }
-          if (!Pass::sorted && left && wanted[n] == DATAFLOW_NONE) {
+          found[n] = other >= w.first ? trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - w.first)) : 0;
+        }
+#pragma unroll
+        for (int n = 0; n < DATAFLOW_AHEAD; n++) {
+          if (!Pass::sorted || found[n]) known.meet(wanted[n], found[n]);
+          wanted[n] = found[n] ? (int)DATAFLOW_NONE : wanted[n];
+          bool open = wanted[n] == DATAFLOW_NONE;
+          if (!Pass::sorted && left && open) {
             wanted[n] = pass.dependency(next);
             next += pass.step;
             left--;
             again = true;
+            open  = false; /* without a wait for the load */
           }
-          waits = waits || wanted[n] != DATAFLOW_NONE;
+          waits = waits || !open;
         }
         again = again || !waits;
         if (Pass::sorted && !waits && left) {

@@ -153,18 +153,18 @@ TRSV_HOST_DEVICE int TrsvWaveColor(unsigned word)
                                  : TRSV_WAVE_LENGTH - place;
 }
 
+/* word 0: no neighbor. Few branches, because chains of nodes wait for this function. */
 TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
 {
-  if (word & TRSV_WAVE_EXTRA) {
-    const unsigned color = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
+  const unsigned           place   = word - 1, color = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
+  const unsigned long long rising  = 1ull << place % TRSV_WAVE_STEP,
+                           falling = 1ull << (TRSV_WAVE_LENGTH - place) % TRSV_WAVE_STEP; /* the same color */
+  const int                of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign */
 
+  node->used |= of_wave ? rising | falling : 0;
+  node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;
+  if ((int)word < 0)
     if (color < 32) node->extra |= 1u << color;
-  } else {
-    const unsigned place = (word - 1) % TRSV_WAVE_STEP;
-
-    node->used |= 1ull << place | 1ull << (TRSV_WAVE_LENGTH - place); /* the same color, rising and falling */
-    if (edge >= 0 && word > node->latest) node->latest = word;
-  }
 }
 
 /* The index of the lowest bit of a mask that is set; the mask is not 0. */
