@@ -23,7 +23,7 @@ WAYS = ("natural", "multicolor", "auto")
 
 def table():
     out = [
-        "| systems | ordering | time over the better ordering: geometric mean | most | above 1.15 | not solved |",
+        f"| systems | ordering | time over the better ordering: geometric mean | most | above {BOUND} | not solved |",
         "|---|---|---|---|---|---|",
     ]
     above = []
@@ -36,7 +36,7 @@ def table():
         worst = sorted(((s.time(2) or 0, s) for s in group), key=lambda p: -p[0])
         names = (f"{s.name}{', Laplacian' if s.values == 'laplacian' else ''} ({x:.2f})" for x, s in worst if x > BOUND)
         above.append(f"- {len(group)} {title}: {', '.join(names)}.")
-    return "\n".join([*out, "\nSystems where `auto` is above 1.15:\n", *above]) + "\n"
+    return "\n".join([*out, f"\nSystems where `auto` is above {BOUND}:\n", *above]) + "\n"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import sys
 
 import papers_ag
 import papers_dense
-from results import LEAST_ROWS, ROOT, SOLVES, form_of, mean, name_of
+from results import LEAST_ROWS, ROOT, SOLVES, form_of, mean, name_of, wrap
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
 OURS = ["chunk", "inverse", "recompute"]
@@ -382,7 +382,10 @@ def main(args):
             print(f"{args[1]}: there is no table '{name}'", file=sys.stderr)
             return 1
     made = re.sub(
-        r"(<!-- papers\.py (.*?) -->\n).*?(<!-- end -->)", lambda m: m[1] + TABLES[m[2]](cases) + m[3], text, flags=re.S
+        r"(<!-- papers\.py (.*?) -->\n).*?(<!-- end -->)",
+        lambda m: m[1] + wrap(TABLES[m[2]](cases)) + m[3],
+        text,
+        flags=re.S,
     )
     with open(args[1], "w") as f:
         f.write(made)

@@ -91,7 +91,8 @@ def find_part(text, begin):
 
 
 def wrap(text):
-    """Wraps paragraphs and list items, joined from their lines, at 120 columns; leaves tables and HTML."""
+    """Wraps paragraphs and items of flat lists at 120 columns, joined from their lines; leaves tables and HTML. There
+    must be no headings, code or nested lists."""
     at = {"break_long_words": False, "break_on_hyphens": False}
     blocks = []  # [first line, lines that continue it]
     for line in text.split("\n"):

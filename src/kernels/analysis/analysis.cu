@@ -85,7 +85,7 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
       farthest = max(farthest, away);
     }
   });
-  squares  = warp_sum(squares); /* few atomics of 64 bits, as in shared memory they are loops */
+  squares  = warp_sum(squares); /* one 64-bit atomic a warp: in shared memory each is a loop */
   distance = warp_sum(distance);
   profile  = warp_sum(profile);
   chained  = warp_sum(chained);

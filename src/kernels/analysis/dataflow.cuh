@@ -65,7 +65,8 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
 
    and a State, to which dependencies are added in any order, and which the lanes of a warp may compute in parts,
 
-     void  meet(dependency, word)  adds a dependency; unless the pass is sorted, word 0 changes nothing
+     void  meet(dependency, word)  adds a dependency. If the pass is not sorted, it is also called with word 0, for a
+                                   dependency that is not ready, or DATAFLOW_NONE, and then changes nothing
      State empty(lane)             the first state of that lane's row; all lanes call it together
      State beside(half)            the state of the lane whose number differs in this bit; all lanes call it together
      void  join(state)             adds another part
@@ -159,7 +160,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
         bool     waits = false;
 
 #pragma unroll
-        for (int n = 0; n < DATAFLOW_AHEAD; n++) { /* all loads in flight: a chain of rows waits for this loop */
+        for (int n = 0; n < DATAFLOW_AHEAD; n++) { /* all loads before a use: chains of rows wait for this */
           const int other = wanted[n] == DATAFLOW_NONE ? -1 : pass.row(wanted[n]);
 
           found[n] = other >= w.first ? trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - w.first)) : 0;
@@ -174,7 +175,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
             next += pass.step;
             left--;
             again = true;
-            open  = false; /* without a wait for the load */
+            open  = false; /* known before the load is done */
           }
           waits = waits || !open;
         }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <atomic>
 #include "device/runtime.cuh"
-#include "device/threads.cuh"
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
@@ -26,41 +25,14 @@ extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stre
   return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device");
 }
 
-enum {
-  SMALL_WORDS = 64 /* of a small download, at most */
-};
-
-/* Stores n words in pinned memory, and then a 1 at to + SMALL_WORDS. One warp. */
-static __global__ void download_words(int n, const unsigned *from, unsigned *to)
-{
-  for (int i = (int)threadIdx.x; i < n; i += 32) trsv_store_host(to + i, from[i]);
-  trsv_warp_sync();
-  if (threadIdx.x == 0) trsv_release_host(to + SMALL_WORDS, 1);
-}
-
-/* A kernel writes the words, and the host polls them: that takes half the time of a copy and a wait in the driver.
-   to [SMALL_WORDS + 1]: pinned, zeros. */
-static TrsvError DownloadWords(void *host, const void *device, size_t bytes, unsigned *to, TrsvStream stream)
-{
-  TRSV_LAUNCH(download_words, 1, 32, 0, stream, (int)(bytes / sizeof(*to)), (const unsigned *)device, to);
-  TrsvCall(TrsvDeviceCheckLaunch("download_words"));
-  TrsvCall(TrsvDeviceAwait(to + SMALL_WORDS, 1, stream));
-  memcpy(host, to, bytes);
-  return TRSV_SUCCESS;
-}
-
-/* Waits outside the driver where it can: during a wait inside it the other interleaved function could not continue.
-   Pinned words are not reused after an error, because a kernel may still write them. */
+/* During a wait in the driver the other interleaved function could not continue. So few words are polled, and for more
+   the stream is idle before the copy. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  unsigned *words;
+  const size_t few = 64 * sizeof(unsigned);
 
-  if (bytes <= sizeof(*words) * SMALL_WORDS && bytes % sizeof(*words) == 0) {
-    TrsvCall(TrsvPinnedAlloc(SMALL_WORDS + 1, &words));
-    TrsvCall(DownloadWords(host, device, bytes, words, stream));
-    TrsvPinnedFree(SMALL_WORDS + 1, words);
-    return TRSV_SUCCESS;
-  }
+  if (bytes <= few && bytes % sizeof(unsigned) == 0)
+    return TrsvDeviceDownloadWords((unsigned *)host, (const unsigned *)device, (int)(bytes / sizeof(unsigned)), stream);
   TrsvCall(TrsvDeviceWait(stream));
   TrsvCall(
     Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));

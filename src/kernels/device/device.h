@@ -83,10 +83,15 @@ static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? s
 
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
 TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* idle: 1 if the stream has done all its work. Does not wait */
-TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream); /* until the stream's kernels have stored
-                                                                                value in a word of pinned memory */
 TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
 int       TrsvDeviceSharing(void);     /* 2 in interleaved functions, else 1 */
+
+/* stream.cu: waits until a kernel of the stream has stored value in a word of pinned memory. Words that it stored
+   before are then there, too. TRSV_ERR_DEVICE: the stream has failed, or is idle without it. */
+TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream);
+
+/* stream.cu: downloads n words of the current device by a kernel. */
+TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
 
 /* interleave.cu: calls run(first) and run(second) in one thread: while one waits for the device, the other continues.
    First waits for the default stream. Returns the error of the first, or else of the second. Neither may hold a lock

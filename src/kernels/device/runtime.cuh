@@ -23,7 +23,7 @@ extern "C" int TrsvDeviceDrain(void);
    meanwhile. No TrsvDeviceDrain() runs at the same time. */
 TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, struct CUgraph_st **graph);
 
-/* The stream that NULL stands for in this thread, and the function that a wait calls while the stream is busy. Both are
+/* The stream that NULL stands for in this thread, and the function that a wait calls between two looks. Both are
    NULL unless interleave.cu runs two functions. */
 struct ThreadState {
   cudaStream_t stream;

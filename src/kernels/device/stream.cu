@@ -1,7 +1,10 @@
 /*
-   The stream that NULL stands for, waits for the device, and the order of work in several streams.
+   The stream that NULL stands for, waits for the device, small downloads, and the order of work in several streams.
 */
+#include <sched.h>
+#include <string.h>
 #include "device/runtime.cuh"
+#include "device/threads.cuh"
 
 thread_local ThreadState TrsvThisThread;
 
@@ -33,10 +36,35 @@ extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvS
   int idle = 0;
 
   for (unsigned polls = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; polls++) {
-    if (idle) return TrsvFail(TRSV_ERR_DEVICE, "the device is idle, but has not written a word that the host awaits");
-    if (polls % (1 << 16) == 0) TrsvCall(TrsvDeviceIsIdle(stream, &idle)); /* seldom, because it takes a lock */
-    else if (TrsvThisThread.yield) TrsvThisThread.yield();
+    if (idle) return TrsvFail(TRSV_ERR_DEVICE, "the stream is idle, but has not written a word that the host awaits");
+    if (polls % (1 << 16) == 0) { /* seldom: a query takes a lock of the driver */
+      TrsvCall(TrsvDeviceIsIdle(stream, &idle));
+      (void)sched_yield(); /* other processes may need this core */
+    } else if (TrsvThisThread.yield) TrsvThisThread.yield();
   }
+  return TRSV_SUCCESS;
+}
+
+/* Stores n words in pinned memory, and then a 1 after them. One warp. */
+static __global__ void stream_download(int n, const unsigned *from, unsigned *to)
+{
+  for (int i = (int)threadIdx.x; i < n; i += 32) trsv_store_host(to + i, from[i]);
+  trsv_warp_sync();
+  if (threadIdx.x == 0) trsv_release_host(to + n, 1);
+}
+
+/* A copy and a wait in the driver would take twice as long. Pinned words are not reused after an error, because the
+   kernel may still write them. */
+extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
+{
+  unsigned *words;
+
+  TrsvCall(TrsvPinnedAlloc(n + 1, &words));
+  TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, device, words);
+  TrsvCall(TrsvDeviceCheckLaunch("stream_download"));
+  TrsvCall(TrsvDeviceAwait(words + n, 1, stream));
+  memcpy(host, words, sizeof(*host) * (size_t)n);
+  TrsvPinnedFree(n + 1, words);
   return TRSV_SUCCESS;
 }
 

@@ -185,13 +185,22 @@ static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns
   return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left) : SplitILU(f, offsets, columns, left);
 }
 
+enum {
+#ifdef TRSV_SIMT
+  WORK_THREADS = 64 /* few, so that tests exceed them */
+#else
+  WORK_THREADS = 1 << 18 /* about as many as a device holds */
+#endif
+};
+
 static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned long long *sum)
 {
   n = warp_sum(n);
   if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 
-/* The FactorHostWork. Each thread takes several entries of L, and several rows: atomics to one word run in turn. */
+/* Computes the FactorHostWork. Each thread takes several entries of L and several rows, so that there are few atomics:
+   those on one word run one after another. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
                                   const int *u_offsets, FactorHostWork *work)
 {
@@ -210,7 +219,7 @@ static __global__ void split_work(int rows, int entries, const int *l_offsets, c
 
 static TrsvError CountHostWork(TrsvFactor *f)
 {
-  const int       threads = min(max(f->lower, f->rows), 1 << 18);
+  const int       threads = min(max(f->lower, f->rows), (int)WORK_THREADS);
   TrsvScratch     scratch;
   FactorHostWork *work;
 

@@ -125,7 +125,7 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-/* Sets choice->reason, "" before, if the multicolor order need not be tried, given the factor in the natural order. */
+/* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order. */
 static void RefuseMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2], TrsvOrderChoice *choice)
 {
   const TrsvStatistics *s        = &natural->statistics;

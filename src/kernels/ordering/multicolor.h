@@ -153,13 +153,13 @@ TRSV_HOST_DEVICE int TrsvWaveColor(unsigned word)
                                  : TRSV_WAVE_LENGTH - place;
 }
 
-/* word 0: no neighbor. Few branches, because chains of nodes wait for this function. */
+/* Adds a neighbor; word 0 adds nothing. It has few branches, because chains of nodes wait for it. */
 TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
 {
   const unsigned           place   = word - 1, color = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
   const unsigned long long rising  = 1ull << place % TRSV_WAVE_STEP,
                            falling = 1ull << (TRSV_WAVE_LENGTH - place) % TRSV_WAVE_STEP; /* the same color */
-  const int                of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign */
+  const int                of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
 
   node->used |= of_wave ? rising | falling : 0;
   node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;

@@ -347,8 +347,35 @@ static void TestNarrow(void)
   End();
 }
 
+/* Words that a kernel stores in memory of the host, under several schedules; none are stored beside them. */
+static void TestDownloadWords(void)
+{
+  enum { MOST = 70 };
+  unsigned want[MOST], got[MOST], *device, *word;
+
+  Begin("device: words that a kernel stores for the host");
+  for (int k = 0; k < MOST; k++) want[k] = 1000003u * (unsigned)(k + 1);
+  ExpectError(TrsvDeviceAlloc(sizeof(want), &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  ExpectError(TrsvDeviceUpload(device, want, sizeof(want), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  for (int n = 0; n < MOST; n++) {
+    SimtSchedule((unsigned)n);
+    memset(got, 0, sizeof(got));
+    ExpectError(TrsvDeviceDownloadWords(got, device, n, NULL), TRSV_SUCCESS, "TrsvDeviceDownloadWords");
+    Expect(!memcmp(got, want, sizeof(*got) * (size_t)n) && !got[n], "%d words: others", n);
+  }
+  SimtDefaults();
+  ExpectError(TrsvPinnedAlloc(1, &word), TRSV_SUCCESS, "TrsvPinnedAlloc");
+  ExpectError(TrsvDeviceAwait(word, 0, NULL), TRSV_SUCCESS, "a word that is there");
+  ExpectError(TrsvDeviceAwait(word, 1, NULL), TRSV_ERR_DEVICE, "a word that no kernel stores");
+  TrsvPinnedFree(1, word);
+  TrsvDeviceFree(device);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 void TestOnDevice(void)
 {
+  TestDownloadWords();
   TestNarrow();
   TestNarrowMatrix();
   TestSame();
