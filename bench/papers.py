@@ -13,7 +13,7 @@ import sys
 
 import papers_ag
 import papers_dense
-from results import LEAST_ROWS, ROOT, SOLVES, form_of, mean, name_of, wrap
+from results import LEAST_ROWS, ROOT, SOLVES, form_of, mean, name_of, write_part
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
 OURS = ["chunk", "inverse", "recompute"]
@@ -377,18 +377,14 @@ def main(args):
         return 2
     with open(args[1]) as f:
         text = f.read()
-    for name in re.findall(r"<!-- papers\.py (.*?) -->", text):
+    names = re.findall(r"<!-- papers\.py (.*?) -->", text)
+    for name in names:
         if name not in TABLES:
             print(f"{args[1]}: there is no table '{name}'", file=sys.stderr)
             return 1
-    made = re.sub(
-        r"(<!-- papers\.py (.*?) -->\n).*?(<!-- end -->)",
-        lambda m: m[1] + wrap(TABLES[m[2]](cases)) + m[3],
-        text,
-        flags=re.S,
-    )
-    with open(args[1], "w") as f:
-        f.write(made)
+    for name in names:
+        if write_part(args[1], f"<!-- papers.py {name} -->\n", TABLES[name](cases)):
+            return 1
     return 0
 
 

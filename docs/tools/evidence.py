@@ -129,7 +129,7 @@ def exchanges():
     if not found:
         return
     dates = re.findall(r"\d{4}-\d\d-\d\d", found)  # of the first part, and of racecheck if it is another one
-    place, place_of_races = (re.search(r"H\d00", found).group() + ", " + date for date in (dates[0], dates[-1]))
+    place, races = (re.search(r"H\d00", found).group() + ", " + date for date in (dates[0], dates[-1]))
     words = re.findall(r"^halves, .*: (\d+) words, .* (\d+) torn$", found, re.M)
     known = re.findall(r"^  (\d+) reports: ", found, re.M)
     unknown, seen = (sum(map(int, re.findall(r"^  UNEXPLAINED, (\d+) reports", part, re.M)))
@@ -137,8 +137,8 @@ def exchanges():
     yield ("words written by 8 or 16 bytes and probed by 4, in shared memory",
            f"{sum(int(n) for n, _ in words):,} words, {sum(int(n) for _, n in words)} torn", place, name)
     yield ("racecheck over `chunk` and its set-ups",
-           f"{sum(map(int, known)):,} reports between places that exchange words, {unknown} others", place_of_races, name)
-    yield ("the same without one barrier", f"{seen} other reports: the race is found", place_of_races, name)
+           f"{sum(map(int, known)):,} reports between places that exchange words, {unknown} others", races, name)
+    yield ("the same without one barrier", f"{seen} other reports: the race is found", races, name)
 
 
 def rows():

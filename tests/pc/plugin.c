@@ -77,11 +77,11 @@ int main(int argc, char **args)
   static const char *const names[]  = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so",
                                        "libother.so",     "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
   const char              *library  = getenv("SPTRSV_LIB");
-  char                     folder[] = P_tmpdir "/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[4 * PETSC_MAX_PATH_LEN];
+  char                     folder[PETSC_MAX_PATH_LEN / 2], path[PETSC_MAX_PATH_LEN], text[4 * PETSC_MAX_PATH_LEN];
   Dl_info                  c;
 
   if (argc > 1 && !strcmp(args[1], "-child")) return RunChild(argc, args);
-  if (!library || !mkdtemp(folder)) {
+  if (!library || !getcwd(folder, sizeof(folder) - 16) || !mkdtemp(strcat(folder, "/plugin-XXXXXX"))) {
     (void)printf("%sno SPTRSV_LIB, or no folder\n", help);
     return 1;
   }

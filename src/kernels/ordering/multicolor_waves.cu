@@ -6,8 +6,8 @@
 
    Mapping: multicolor_edges has a thread for each entry; in other launches the threads of a block share the entries of
    its rows (rows_each). dataflow.cuh has the mapping, the memory order and why it ends of multicolor_words; in other
-   launches no thread waits, and values cross threads by atomics
-   and at barriers of a block. Same bits: sets and maxima do not depend on the order of their elements.
+   launches no thread waits, and values cross threads by atomics and at barriers of a block. Same bits: sets and maxima
+   do not depend on the order of their elements.
 */
 #include <stdlib.h>
 #include "analysis/triangle_view.cuh"
