@@ -53,8 +53,8 @@ static __global__ void stream_download(int n, const unsigned *from, unsigned *to
   if (threadIdx.x == 0) trsv_release_host(to + n, 1);
 }
 
-/* A copy and a wait in the driver would take twice as long. Pinned words are not reused after an error, because the
-   kernel may still write them. */
+/* Needs no copy and no wait in the driver. Pinned words are not reused after an error, because the kernel may still
+   write them. */
 extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
 {
   unsigned *words;
