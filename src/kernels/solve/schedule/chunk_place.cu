@@ -105,8 +105,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
 {
   PlaceWarp w = {from, lane, 0, -1};
 
-  for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = ~0;
-  s.nowhere[lane] = 0;
+  for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = INT_MIN;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot  = batch % BATCH_SLOTS;
