@@ -49,9 +49,8 @@ sed -i -e "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" -e "s#^PYTHON = .*#PYTHON = pyth
   "$tmp/$root/src/$PETSC_ARCH/lib/petsc/conf/petscvariables"
 tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
-# objects, library, test programs
-# programs that have the same kernels: a window that sees them all
-tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
+# objects, library, programs; -9, because the programs have the same kernels, and its window holds several of them
+XZ_OPT=-9 tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
   --exclude=build/corpus \
   --exclude=build/ampere/obj build
 
