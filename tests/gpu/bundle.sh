@@ -51,8 +51,7 @@ tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, programs; -9, because the programs have the same kernels, and its window holds several of them
 XZ_OPT=-9 tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
-  --exclude=build/corpus \
-  --exclude=build/ampere/obj build
+  --exclude=build/corpus --exclude=build/mutants --exclude=build/ampere/obj build
 
 for m in "$matrices"/*.mtx.*; do
   to=bundle/matrices/$(basename "${m%.[gx]z}").xz
