@@ -370,7 +370,7 @@ int main(int count, char **args)
   profiled = true;
   for (; i < count; i++) {
     const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i],
-               *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
+               *ordered = slash && !strncmp(args[i], "multicolor", 10) ? strchr(args[i], ':') : nullptr;
     char   name[256];
     Matrix M;
 

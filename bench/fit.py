@@ -9,9 +9,9 @@ fit.py order [--check]     the choice of the ordering: fit_order.py
 fit.py --matrices FOLDER   the matrices of these results, as arguments of bench/statistics.c; files are in FOLDER
 
 The fit minimizes the squares of log(predicted / measured) over single solves in
-results/{solve,families,bmc,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each constant
-that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl, which bench/statistics.c
-makes without a GPU. The formulas are those of the library: the script compiles model.c and chunk_settings.c into a
+results/{solve,families,multicolor,sell,large,scalars}.jsonl, by Levenberg and Marquardt over the logarithm of each
+constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl, which
+bench/statistics.c makes without a GPU. The formulas are those of the library: the script compiles model.c and chunk_settings.c into a
 shared library whose constants can be changed. It never changes the source: constants marked choice are not the best
 fit on purpose. It needs gcc, and no packages of Python.
 """
@@ -29,7 +29,7 @@ from results import form_of
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 KERNELS = os.path.join(ROOT, "src", "kernels")
-RESULTS = ("solve", "families", "bmc", "sell", "large", "scalars")
+RESULTS = ("solve", "families", "multicolor", "sell", "large", "scalars")
 PRECISIONS = ("float", "double", "complex-float", "complex")  # TrsvPrecision
 TYPES = {"int": ctypes.c_int, "long": ctypes.c_long, "double": ctypes.c_double}
 LEAST = 30  # lines for a fit
@@ -72,7 +72,7 @@ def library():
 
 
 def settings(text):
-    """Of a schedule, as a plan describes it: 'P48 K2 W32 N16 R2048 S8 L-1 C8 D4' once, 'chunks=48 record=2 ...' now."""
+    """The settings of a schedule: 'chunks=48 record=2 ...', in some results 'P48 K2 W32 N16 R2048 S8 L-1 C8 D4'."""
     old = dict(re.findall(r"\b([PKNL])(-?\d+)", text))
     new = dict(re.findall(r"\b(\w+)=(-?\d+)", text))
     find = lambda letter, word, default=0: int(old.get(letter) or new.get(word) or default)
@@ -105,7 +105,7 @@ def kind(line):
 
 def family(matrix):
     """Matrices that are alike: of one generator, or of names that differ in numbers."""
-    name = matrix.removeprefix("bmc:").removeprefix("family:")
+    name = matrix.removeprefix("multicolor:").removeprefix("family:")
     return re.match(r"[A-Za-z]*", name).group(0) if ":" not in name else name.split(":")[0]
 
 
@@ -140,7 +140,7 @@ def matrices(folder):
     for name in RESULTS:
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
             for line in map(json.loads, f):
-                base = line["matrix"].removeprefix("bmc:")
+                base = line["matrix"].removeprefix("multicolor:")
                 if line["nnz"] <= 24e6 and (base in files or ":" in base):
                     found[line["matrix"].removesuffix(base) + files.get(base, base)] = line["nnz"]
     return sorted(found, key=found.get)

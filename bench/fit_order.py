@@ -136,8 +136,8 @@ def systems(*wanted):
     with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
         for line in map(json.loads, f):
             of = ways.get((line["matrix"], line["values"]), {})
-            if line["use"] in wanted and {"natural", "bmc", "auto"} <= set(of):
-                found.append(System(line, [of[way] for way in ("natural", "bmc", "auto")]))
+            if line["use"] in wanted and {"natural", "multicolor", "auto"} <= set(of):
+                found.append(System(line, [of[way] for way in ("natural", "multicolor", "auto")]))
     return [s for s in found if s.best]
 
 

@@ -247,7 +247,7 @@ static int OrderMulticolor(Matrix *M)
 
 int MatrixMake(const char *what, Matrix *M)
 {
-  const int skip = strncmp(what, "bmc:", 4) ? 0 : 4;
+  const int skip = strncmp(what, "multicolor:", 11) ? 0 : 11;
 
   if (MakeMatrix(what + skip, M)) return -1;
   return skip ? OrderMulticolor(M) : 0;

@@ -7,7 +7,7 @@
      arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
      family:NAME      structures that the real matrices lack: families.c
      FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
-     bmc:ANY          one of these in multicolor order
+     multicolor:ANY   one of these in multicolor order
 */
 #ifndef MATRICES_H
 #define MATRICES_H

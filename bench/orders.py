@@ -4,8 +4,6 @@
   orders.py [FILE]             prints the table
   orders.py --write FILE       writes it into the page; without results nothing is changed
   orders.py --iterations FILE  puts the iterations of results/solutions.jsonl there
-
-In older results the ordering multicolor is called bmc.
 """
 
 import json
@@ -39,10 +37,6 @@ SHOWN = [
 ]
 
 
-def name_of(order):
-    return "multicolor" if order == "bmc" else order
-
-
 def digits(v):
     """Three of them, without an exponent."""
     return (
@@ -65,7 +59,7 @@ def table(path):
         for text in f:
             line = json.loads(text)
             if "problem" in line:
-                problems.setdefault(line["problem"], {})[name_of(line["order"])] = line
+                problems.setdefault(line["problem"], {})[line["order"]] = line
             elif line["what"].startswith("ordering"):
                 orderings.append(line)
     out = [
@@ -112,8 +106,8 @@ def iterations():
         "|---|---|---|---|",
     ]
     for s in filter(None, map(found.get, SHOWN)):
-        n, m = (f"{s.ways[way]['levels']:,}" if s.ways[way]["levels"] else "?" for way in ("natural", "bmc"))
-        out.append(f"| {s.title} | {s.ksp.upper()} | {n} -> {m} | {count(s, 'natural')} -> {count(s, 'bmc')} |")
+        n, m = (f"{s.ways[way]['levels']:,}" if s.ways[way]["levels"] else "?" for way in ("natural", "multicolor"))
+        out.append(f"| {s.title} | {s.ksp.upper()} | {n} -> {m} | {count(s, 'natural')} -> {count(s, 'multicolor')} |")
     out.append("")
     for title, laplacian, ksp in (
         ("symmetric matrices with their own values (CG)", False, "cg"),
@@ -122,12 +116,13 @@ def iterations():
     ):
         some = [s for s in systems if s.laplacian == laplacian and s.ksp == ksp]
         both = [
-            s.ways["bmc"]["iterations"] / s.ways["natural"]["iterations"]
+            s.ways["multicolor"]["iterations"] / s.ways["natural"]["iterations"]
             for s in some
-            if "bmc" in s.ms and s.ways["natural"]["iterations"]
+            if "multicolor" in s.ms and s.ways["natural"]["iterations"]
         ]
         out.append(
-            f"- {len(some)} {title} converge in the natural ordering, {sum('bmc' in s.ms for s in some)} of them in"
+            f"- {len(some)} {title} converge in the natural ordering, "
+            f"{sum('multicolor' in s.ms for s in some)} of them in"
             f" multicolor too. Iterations in multicolor / natural: {mean(both):.2f} in the geometric mean, at most"
             f" {max(both):.2f}."
         )

@@ -16,7 +16,7 @@ static void PrintName(const char *matrix)
 {
   const char *slash = strrchr(matrix, '/'), *name = slash ? slash + 1 : matrix;
 
-  printf("{\"matrix\": \"%s%.*s\", ", slash && !strncmp(matrix, "bmc:", 4) ? "bmc:" : "",
+  printf("{\"matrix\": \"%s%.*s\", ", slash && !strncmp(matrix, "multicolor:", 11) ? "multicolor:" : "",
          (int)(strstr(name, ".mtx") ? strstr(name, ".mtx") - name : (long)strlen(name)), name);
 }
 

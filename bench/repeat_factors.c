@@ -61,7 +61,7 @@ void RepeatOrdering(const char *name, int rows, const int *offsets, const int *c
   const size_t  bytes    = sizeof(int) * (size_t)rows;
   int          *expected = CheckMemory(malloc(bytes + 1));
   Repeat        r        = {.matrix   = name,
-                            .what     = "ordering bmc, as made on the host",
+                            .what     = "ordering multicolor, as made on the host",
                             .times    = times > 20 ? times / 10 : times,
                             .once     = OrderOnce,
                             .data     = &o,
@@ -143,7 +143,7 @@ void RepeatFactors(const Square *A, const int *order)
           f.values = p ? A->device_weak : A->device_values;
           f.pivots = &pivots[p];
           (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU",
-                         ordered ? "bmc" : "natural", k ? "" : "its own ", f.f->lanes_per_row,
+                         ordered ? "multicolor" : "natural", k ? "" : "its own ", f.f->lanes_per_row,
                          f.lower ? " and a plan" : "", shifts[p]);
           RunRepeat(&r);
         }

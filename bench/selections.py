@@ -5,7 +5,7 @@
   selections.py --write FILE   puts the table there
 
 results/corpus_solves.jsonl: with CORPUS the folder that bench/corpus/make.py filled,
-  ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with bmc: before each path.
+  ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with multicolor: before each path.
 results/statistics.jsonl: bench/statistics.c. results/products.jsonl: bench/products.c, schedules with inverted blocks.
 The choice by the formulas of these sources is among the first setting of each formula, as these were when it ran; it
 needs no GPU. The multicolor order of some systems has changed since: the schedules are those of the present one, and
@@ -72,7 +72,7 @@ def read_halves():
     inverted = products(lib)
     found = {}
     for c in read(os.path.join(ROOT, "results", "corpus_solves.jsonl"))[0]:
-        base = c.matrix.removeprefix("bmc:")
+        base = c.matrix.removeprefix("multicolor:")
         half = "not for fitting" if use[base.split("-")[0]] == "report" else "for fitting"
         key = c.matrix, c.triangle
         now = choose_line(c, ctypes.byref(known[key]), lib, inverted.get(key))["ms"] / c.best["ms"]
@@ -85,7 +85,7 @@ def name_worst(rows, which):
     worst = {}
     for row in rows:
         if row[which] > WORST:
-            name = row[0].matrix.removeprefix("bmc:")
+            name = row[0].matrix.removeprefix("multicolor:")
             worst[name] = max(worst.get(name, 0), row[which])
     return ", ".join(f"{m} ({worst[m]:.2f})" for m in sorted(worst, key=lambda m: -worst[m]))
 

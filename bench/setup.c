@@ -20,8 +20,8 @@ static char help[] = "Times of set-ups, of the solve after them, and of single a
 
 typedef enum {
   JACOBI,
-  NATURAL, /* ILU(0) */
-  BMC,     /* ILU(0) in the ordering multicolor */
+  NATURAL,    /* ILU(0) */
+  MULTICOLOR, /* ILU(0) in that ordering */
   APPLIES
 } Apply;
 
@@ -35,7 +35,7 @@ static const struct {
   {"ilu, host", PCILU, NULL, NATURAL, PETSC_TRUE},
   {"sptrsvgpu, by host", "sptrsvgpu", "host", NATURAL, PETSC_FALSE},
   {"sptrsvgpu, by device", "sptrsvgpu", "device", NATURAL, PETSC_FALSE},
-  {"sptrsvgpu, bmc", "sptrsvgpu", "device", BMC, PETSC_FALSE},
+  {"sptrsvgpu, multicolor", "sptrsvgpu", "device", MULTICOLOR, PETSC_FALSE},
 };
 
 static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRSVFactorCPU", "SpTRSVAnalysis",
@@ -105,7 +105,7 @@ static PetscErrorCode CreateKSP(Mat A, int way, KSP *ksp)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_sptrsvgpu_ordering"));
   if (ways[way].factorization)
     PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
-  if (ways[way].apply == BMC) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
+  if (ways[way].apply == MULTICOLOR) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
@@ -113,7 +113,7 @@ static PetscErrorCode CreateKSP(Mat A, int way, KSP *ksp)
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 3000));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, ways[way].pc));
-  if (ways[way].apply == BMC) PetscCall(PCSetFromOptions(pc));
+  if (ways[way].apply == MULTICOLOR) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,7 +208,7 @@ static PetscErrorCode ExpectedCreate(Mat A, Expected *e)
     PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, a == JACOBI ? PCJACOBI : PCILU));
-    if (a == BMC) PetscCall(PCFactorSetMatOrderingType(pc, "multicolor"));
+    if (a == MULTICOLOR) PetscCall(PCFactorSetMatOrderingType(pc, "multicolor"));
     PetscCall(VecDuplicate(e->b, &e->x[a]));
     PetscCall(PCApply(pc, e->b, e->x[a]));
     PetscCall(PCDestroy(&pc));

@@ -21,7 +21,7 @@ APPLIES = {
     "ilu, host": "PETSc's ILU, host",
     "ilu, cuSPARSE": "PETSc's ILU, cuSPARSE",
     OURS: "sptrsvgpu, natural",
-    "sptrsvgpu, bmc": "sptrsvgpu, multicolor",
+    "sptrsvgpu, multicolor": "sptrsvgpu, multicolor",
 }
 WAYS = {"ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", "ilu, host": "PETSc's ILU, host", OURS: "sptrsvgpu"}
 

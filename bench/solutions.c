@@ -1,8 +1,8 @@
 static char help[] = "Time to solution, first set-up included, by sptrsvgpu and by others.\n\
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file (default: both); Laplacians only of symmetric patterns\n\
-  -ways <way,way,...>     : default: jacobi,natural,bmc,auto,ilu; also gamg, bjacobi, and of rivals.c sliced_ell,\n\
-                            sweeps_2, sweeps_5; bmc is the ordering multicolor\n\
+  -ways <way,way,...>     : default: jacobi,natural,multicolor,auto,ilu; also gamg, bjacobi, and of rivals.c\n\
+                            sliced_ell, sweeps_2, sweeps_5\n\
   -limit <seconds>        : that a solve may take (default: 20); a set-up has no limit\n\
   -runs <n>               : the result is their median (default: 5); short runs: as many as take 100 ms, 15 at most\n\
   -host                   : matrices on the host; then there may be several ranks\n\
@@ -28,7 +28,7 @@ static const struct {
 } ways[] = {
   {"jacobi", PCJACOBI, NULL, PETSC_FALSE},
   {"natural", "sptrsvgpu", "natural", PETSC_FALSE},
-  {"bmc", "sptrsvgpu", "multicolor", PETSC_FALSE},
+  {"multicolor", "sptrsvgpu", "multicolor", PETSC_FALSE},
   {"auto", "sptrsvgpu", "auto", PETSC_FALSE},
   {"ilu", PCILU, NULL, PETSC_FALSE}, /* last of the default ways: it may take minutes */
   {"gamg", PCGAMG, NULL, PETSC_FALSE},

@@ -5,8 +5,6 @@
   solutions.py --write FILE     writes it into the page; without results of a GPU nothing is changed
   solutions.py --six FILE       puts the table of six systems there, README.md say
   solutions.py --plot FILE PNG  draws the plot; needs matplotlib
-
-The results were recorded when the ordering multicolor was called bmc.
 """
 
 import json
@@ -18,7 +16,7 @@ from results import ROOT, mean, write_part
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
 BEGIN = "<!-- made by bench/solutions.py from results/solutions.jsonl -->\n"
 SIX_BEGIN = "<!-- made by bench/solutions.py --six from results/solutions.jsonl -->\n"
-WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "bmc": "multicolor"}
+WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "multicolor": "multicolor"}
 SIX = {  # (matrix, values): what it is
     ("g3d7:128", "own"): "3D Poisson, 7 points, 128^3",
     ("g2d5:1000", "own"): "2D Poisson, 5 points, 1000^2",
@@ -102,10 +100,11 @@ def table(systems):
     )
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():
-        if way == "bmc":
+        if way == "multicolor":
             continue
-        ratios = [s.ms[way] / s.ms["bmc"] for s in systems if way in s.ms and "bmc" in s.ms]
-        it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in ((way, "bmc"), ("bmc", way)))
+        ratios = [s.ms[way] / s.ms["multicolor"] for s in systems if way in s.ms and "multicolor" in s.ms]
+        pairs = (way, "multicolor"), ("multicolor", way)
+        it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in pairs)
         if ratios:
             out.append(
                 f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} |"
@@ -119,7 +118,8 @@ def table(systems):
             f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: "
             + names(
                 some,
-                lambda s: f"{number(s.ms[way])} ms" + (f", multicolor {number(s.ms['bmc'])}" if "bmc" in s.ms else ""),
+                lambda s: f"{number(s.ms[way])} ms"
+                + (f", multicolor {number(s.ms['multicolor'])}" if "multicolor" in s.ms else ""),
             )
             + ".\n"
         )
@@ -180,10 +180,11 @@ def plot(systems, png):
         }
     )
     style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o")}
-    some = sorted((s for s in systems if "bmc" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["bmc"])
+    some = [s for s in systems if "multicolor" in s.ms]
+    some.sort(key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["multicolor"])
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
     for way, (color, marker) in style.items():
-        at = [(i, s.ms[way] / s.ms["bmc"]) for i, s in enumerate(some) if way in s.ms]
+        at = [(i, s.ms[way] / s.ms["multicolor"]) for i, s in enumerate(some) if way in s.ms]
         axis.scatter(
             [i for i, _ in at],
             [y for _, y in at],
@@ -201,7 +202,7 @@ def plot(systems, png):
     )
     axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axis.legend(loc="upper left", handletextpad=0.2)
-    faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["bmc"] for s in some)
+    faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["multicolor"] for s in some)
     axis.set_title(
         f"Time to solution, set-up included, of {len(some)} systems on one"
         f" {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than multicolor on {faster}",

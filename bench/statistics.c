@@ -27,12 +27,13 @@ int main(int count, char **args)
   int bad = 0;
 
   for (int i = 1; i < count; i++) {
-    const char *slash = strrchr(args[i], '/'), *colon = slash && !strncmp(args[i], "bmc:", 4) ? "bmc:" : "";
+    const char *slash = strrchr(args[i], '/'),
+               *order = slash && !strncmp(args[i], "multicolor:", 11) ? "multicolor:" : "";
     char        name[256];
     Matrix      M;
     Triangle    T;
 
-    snprintf(name, sizeof(name), "%s%s", colon, slash ? slash + 1 : args[i]);
+    snprintf(name, sizeof(name), "%s%s", order, slash ? slash + 1 : args[i]);
     if (strstr(name, ".mtx")) *strstr(name, ".mtx") = 0;
     if (MatrixMake(args[i], &M)) {
       bad = 1;

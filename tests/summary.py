@@ -5,8 +5,8 @@ usage: summary.py PETSC_DIR TESTDIR [--part NAMES] [--without FILE]
 The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
 not met, and runs nothing where a program does not compile; so its files in TESTDIR are compared with the TEST blocks
 of the sources. --part: only these tests were asked for, patterns as of make. --without: FILE has lines of a test's
-name and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in
-tests as they are run: each turn of a loop is one.
+name and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`; each
+iteration of a loop in a TEST block counts as one test.
 """
 
 import glob

@@ -1,4 +1,4 @@
-static char help[] = "A program that goes on after an error: a factor whose symbolic or numeric phase has failed "
+static char help[] = "A program that continues after an error: a factor whose symbolic or numeric phase has failed "
                      "solves nothing, and can be made anew.\n\n";
 
 #include "common.h"

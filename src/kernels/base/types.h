@@ -17,7 +17,7 @@ typedef enum {
   TRSV_ERR_UNSUPPORTED, /* the algorithm cannot do this here */
   TRSV_ERR_MEMORY,      /* out of host or device memory */
   TRSV_ERR_DEVICE,      /* the CUDA runtime or cuSPARSE reported an error */
-  TRSV_ERR_TIMEOUT      /* a wait of an earlier solve exceeded its limit; its x has NaN */
+  TRSV_ERR_TIMEOUT      /* a wait on the device exceeded its limit: of this set-up, or of a solve, whose x has NaN */
 } TrsvError;
 
 /* Seconds that a wait on a device may take by default. Correct waits take milliseconds; other programs on the GPU, and

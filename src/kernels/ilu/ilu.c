@@ -151,9 +151,11 @@ TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
 {
   const int *given = ilu->factor ? ilu->factor->order : NULL;
+  TrsvError  error = TRSV_SUCCESS;
 
   TrsvCall(TrsvIluBegin(ilu, stream));
-  if (given) TrsvCall(TrsvDeviceDownload(order, given, sizeof(int) * (size_t)ilu->rows, stream));
+  if (given) error = TrsvDeviceDownload(order, given, sizeof(int) * (size_t)ilu->rows, stream);
+  TrsvCall(TrsvIluEnd(ilu, error, stream));
   for (int i = 0; i < ilu->rows && !given; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");

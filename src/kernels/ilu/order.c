@@ -125,16 +125,16 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-/* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order. */
-static void RefuseMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2], TrsvOrderChoice *choice)
+/* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order;
+   estimate: the cost of the other one. */
+static void RefuseMulticolor(const TrsvFactor *natural, const TrsvOrderCost *estimate, TrsvOrderChoice *choice)
 {
-  const TrsvStatistics *s        = &natural->statistics;
-  const TrsvOrderCost   estimate = EstimateMulticolor(natural, named);
-  const double          seconds  = SolutionSeconds(&choice->natural, choice->rest, 1);
+  const TrsvStatistics *s       = &natural->statistics;
+  const double          seconds = SolutionSeconds(&choice->natural, choice->rest, 1);
 
   if (!(choice->natural.solves > 0))
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
-  else if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth))
+  else if (seconds < TrialSeconds(natural) + SolutionSeconds(estimate, choice->rest, TrsvModel.order_growth))
     (void)snprintf(choice->reason, sizeof(choice->reason),
                    "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
@@ -172,20 +172,20 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   return TRSV_SUCCESS;
 }
 
-/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. */
+/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. estimate: of its
+   cost. */
 static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
-                          TrsvFactor **factor, TrsvOrderChoice *choice)
+                          const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
 {
-  const TrsvFactor   *natural  = *factor;
-  const TrsvOrderCost estimate = EstimateMulticolor(natural, named);
-  double              fill[2];
-  TrsvChoice          lower;
-  TrsvFactor         *ordered;
-  int                 row;
+  const TrsvFactor *natural = *factor;
+  double            fill[2];
+  TrsvChoice        lower;
+  TrsvFactor       *ordered;
+  int               row;
 
   TrsvCall(TrsvDeviceDiscardedFill(A->rows, A->offsets, A->columns, order, natural->precision, A->values, fill));
   choice->growth = IterationGrowth(fill);
-  if (!IsFaster(choice, &estimate)) {
+  if (!IsFaster(choice, estimate)) {
     ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
     return TRSV_SUCCESS;
   }
@@ -204,12 +204,12 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
 }
 
 static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
-                               TrsvFactor **factor, TrsvOrderChoice *choice)
+                               const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
 {
   TrsvOrdering *multicolor;
 
   TrsvCall(TrsvIluOrderMulticolor(A, (*factor)->precision, &multicolor));
-  const TrsvError error = TryOrder(A, multicolor->order, kind, named, factor, choice);
+  const TrsvError error = TryOrder(A, multicolor->order, kind, named, estimate, factor, choice);
   TrsvOrderingDestroy(&multicolor);
   return error;
 }
@@ -220,14 +220,16 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
 {
   const TrsvAlgorithm *const named[2] = {lower, upper};
   const TrsvAlgorithm       *first;
+  TrsvOrderCost              estimate;
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
   TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, kind, precision, factor, row));
   choice->natural = PredictCost(*factor, named, &choice->lower);
   choice->rest    = IterationRest(*factor);
-  RefuseMulticolor(*factor, named, choice);
-  error = choice->reason[0] ? TRSV_SUCCESS : TryMulticolor(A, kind, named, factor, choice);
+  estimate        = EstimateMulticolor(*factor, named);
+  RefuseMulticolor(*factor, &estimate, choice);
+  error = choice->reason[0] ? TRSV_SUCCESS : TryMulticolor(A, kind, named, &estimate, factor, choice);
   if (error == TRSV_ERR_MEMORY) {
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no memory for two factors, to compare");
     error = TRSV_SUCCESS;

@@ -34,7 +34,8 @@ static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
   return pair ? pair->forward.plan : NULL;
 }
 
-/* The triangles for plans in a memory. whole: first call TrsvFactorMaterialize. */
+/* Gets the triangles that plans in this memory need. whole: 1: first rebuilds the arrays that the factor has
+   released. */
 static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
                          TrsvStream stream)
 {

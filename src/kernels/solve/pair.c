@@ -50,18 +50,18 @@ typedef struct {
   const TrsvChoice    *known;
   TrsvPairMember      *member;
   int                  alone; /* the other member is not made at the same time */
-} Making;
+} MemberRequest;
 
 static TrsvError MakeMember(void *making)
 {
-  const Making *const k        = making;
-  const double        start    = TrsvSeconds();
-  TrsvMatrix          T        = *k->A;
-  int                *offsets  = NULL;
-  const int          *source   = NULL;
-  const TrsvAnalysis *analysis = NULL;
-  TrsvAnalysis       *made     = NULL;
-  TrsvError           error    = k->pair->transposed ? TrsvTranspose(k->A, &T, &offsets, &source) : TRSV_SUCCESS;
+  const MemberRequest *const k        = making;
+  const double               start    = TrsvSeconds();
+  TrsvMatrix                 T        = *k->A;
+  int                       *offsets  = NULL;
+  const int                 *source   = NULL;
+  const TrsvAnalysis        *analysis = NULL;
+  TrsvAnalysis              *made     = NULL;
+  TrsvError                  error    = k->pair->transposed ? TrsvTranspose(k->A, &T, &offsets, &source) : TRSV_SUCCESS;
 
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
@@ -106,23 +106,26 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                            TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
                            const TrsvChoice *known)
 {
-  const int t      = p->transposed;
-  Making    first  = {p,           t ? U : L, {t ? column : row, NULL}, selection, t ? upper : lower, t ? NULL : known,
-                      &p->forward, 0};
-  Making    second = {p, t ? L : U, {NULL, t ? row : column}, selection, t ? lower : upper, NULL, &p->backward, 0};
-  int       alone  = !AreMadeTogether(p, L);
-  TrsvError error;
+  const int     t        = p->transposed;
+  MemberRequest forward  = {p,           t ? U : L,         {t ? column : row, NULL},
+                            selection,   t ? upper : lower, t ? NULL : known,
+                            &p->forward, 0};
+  MemberRequest backward = {p,            t ? L : U,         {NULL, t ? row : column},
+                            selection,    t ? lower : upper, NULL,
+                            &p->backward, 0};
+  int           alone    = !AreMadeTogether(p, L);
+  TrsvError     error;
 
   if (!alone) {
-    error = TrsvRunInterleaved(MakeMember, &first, &second);
+    error = TrsvRunInterleaved(MakeMember, &forward, &backward);
     alone = error == TRSV_ERR_MEMORY; /* makes both again: otherwise the choice would depend on timing */
   }
   if (alone) {
     TrsvPlanDestroy(&p->forward.plan);
     TrsvPlanDestroy(&p->backward.plan);
-    first.alone = second.alone = 1;
-    TrsvCall(MakeMember(&first));
-    error = MakeMember(&second);
+    forward.alone = backward.alone = 1;
+    TrsvCall(MakeMember(&forward));
+    error = MakeMember(&backward);
   }
   TrsvCall(error);
   TrsvCall(TrsvAllocIn(p->memory, TrsvValueSize(p->precision) * (size_t)p->rows, &p->work));

@@ -14,7 +14,7 @@ for ((i = 0; i < ${#at[@]}; i += 10)); do
   left=$((until - SECONDS)) some=("${at[@]:i:10}")
   if [ $left -lt 5 ]; then report "corpus from ${some[0]} on: no time left" 1 && break; fi
   run_logged group $((left < 60 ? left : 60)) "$SOLUTIONS" -f "$(join "${some[@]}")" -values own \
-    -ways natural,bmc,auto -limit 3 -runs 3 -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/corpus.jsonl"
+    -ways natural,multicolor,auto -limit 3 -runs 3 -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/corpus.jsonl"
   cat "$log" >>"$results/corpus.log"
   [ $status = 0 ] || report "corpus from ${some[0]} on" $status "$log"
 done

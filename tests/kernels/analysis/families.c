@@ -103,7 +103,7 @@ void TestFamilies(void)
   for (int k = 0; k < n && k < count; k++)
     Expect(!strcmp(FamilyName(k), known[k].name), "family %d is %s instead of %s", k, FamilyName(k), known[k].name);
   Expect(MatrixMake("family:", &M) && MatrixMake("family:tre", &M) && MatrixMake("family:tree2", &M) &&
-           MatrixMake("bmc:family:none", &M),
+           MatrixMake("multicolor:family:none", &M),
          "there is one that should not be there");
   End();
   for (int k = 0; k < count; k++) {
@@ -111,5 +111,5 @@ void TestFamilies(void)
     (void)snprintf(what, sizeof(what), "family:%s", known[k].name);
     CheckFamily(what, known[k].rows, known[k].nnz, known[k].levels);
   }
-  CheckFamily("bmc:family:steps", 200000, 1189014, 32); /* 100 level sets in its natural order */
+  CheckFamily("multicolor:family:steps", 200000, 1189014, 32); /* 100 level sets in its natural order */
 }

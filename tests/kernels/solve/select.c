@@ -1,10 +1,10 @@
 /*
    The choice by predicted times on an H200, for statistics of triangles for which one algorithm is measured and
-   predicted to be the fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): many narrow level
-   sets, many level sets, wide ones, few ones; orders by colors, where chunk takes twice the time; rows that all
-   depend on the same few rows, where sell takes five times the time; chains that pass no neighbors, where inverted
-   blocks take 1.9 times the time; near dependencies without chains, where chunk is faster than by colors; large
-   triangles with long rows, where thread takes three times the time.
+   predicted to be the fastest (results/solve.jsonl, results/multicolor.jsonl, results/families.jsonl): many narrow
+   level sets, many level sets, wide ones, few ones; orders by colors, where chunk takes twice the time; rows that
+   all depend on the same few rows, where sell takes five times the time; chains that pass no neighbors, where
+   inverted blocks take 1.9 times the time; near dependencies without chains, where chunk is faster than by colors;
+   large triangles with long rows, where thread takes three times the time.
 */
 #include "check.h"
 #include "solve/model/model.h"

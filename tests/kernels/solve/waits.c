@@ -28,7 +28,7 @@ typedef struct {
   TrsvPlan *plan;
 } Problem;
 
-/* Takes the triangle, and ends what fixes the settings of chunk. */
+/* Owns the triangle from now on, and resets the forced settings of chunk. */
 static Problem MakeProblem(const TrsvAlgorithm *a, Triangle T)
 {
   const int           rows   = T.view.rows, nnz = T.offsets[rows];
@@ -90,7 +90,7 @@ static void CheckLostStores(const TrsvAlgorithm *a, Shape shape)
 {
   Problem p = MakeInput(a, shape), other = MakeInput(a, RANDOM);
   int     waited = 0;
-  /* the first stores of a cluster, to each block of it, are no values */
+  /* the first stores of a cluster, one to each of its blocks, are not values */
   const int  products = a == TrsvAlgorithmFind("recblock"); /* they read values that no triangle waits for */
   const long first = cluster > 1 ? 2 + 2 * cluster : 1, last = first + (products ? 2 * ROWS : Reduced() ? 11 : 59);
 

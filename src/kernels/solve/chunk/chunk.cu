@@ -163,7 +163,8 @@ extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *
   return Data(plan)->inverse ? TRSV_SUCCESS : MakePlain(plan, A, analysis, source, 0);
 }
 
-/* 1 if a solve with inverted blocks is faster than one without is predicted to be, both with real values. */
+/* 1 if inverted blocks are predicted to be faster: the time with them by the schedule of the product, without them by
+   the statistics. Both times are for real values. */
 static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
 {
   const ChunkSummary *product = TrsvChunkPlanSummary(inverted);

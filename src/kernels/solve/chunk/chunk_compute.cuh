@@ -64,11 +64,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  STEPS = Layout::steps;
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
-  constexpr bool SHORT = EARLY == 0;                    /* no early dependencies: probes are two steps before */
-  constexpr bool SOON  = K == 3;                        /* waits for the writers before a stage ends */
-  constexpr int  SETS  = SHORT && sizeof(T) <= 8 ? 8 : 4;       /* records in registers */
-  constexpr int  FETCH = SETS == 8 ? 4 : SHORT || SOON ? 3 : 2; /* a record is fetched so many steps before its own */
-  constexpr bool AFTER = K <= 2;                        /* exports after the next step's loads, which are more urgent */
+  constexpr bool NO_EARLY    = EARLY == 0; /* no early dependencies: probes are two steps before */
+  constexpr bool AWAIT_SOON  = K == 3;     /* waits for the writers before a stage ends */
+  constexpr bool EXPORT_LATE = K <= 2;     /* exports after the next step's loads, which are more urgent */
+  constexpr int  SETS        = NO_EARLY && sizeof(T) <= 8 ? 8 : 4; /* records in registers */
+  constexpr int  FETCH       = SETS == 8 ? 4 : NO_EARLY || AWAIT_SOON ? 3 : 2; /* steps from a fetch to its use */
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T),
@@ -107,7 +107,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     }
     start_stage(); /* after the last stage, starts it again; these records are not used */
   };
-  const auto look_at_next_stage = [&] {
+  const auto probe_next_stage = [&] {
     const bool wrap = slot + 1 == A.stages;
     passed = trsv_barrier_passed(base + READY + (wrap ? 0 : slot + 1) * 8, parity ^ (unsigned)wrap);
   };
@@ -129,7 +129,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 #pragma unroll
     for (int k = 0; k < LATE; k++) at[k] = r.address(EARLY + k, zero);
   };
-  const auto give = [&](T *to, unsigned tail, T v) {
+  const auto store_export = [&](T *to, unsigned tail, T v) {
     trsv_push_if(peer, zero + (tail & 0xffffu) * (unsigned)sizeof(T), v, (tail & 0xffffu) != 0);
     trsv_store_if(to, v, tail >> 16 != 0);
   };
@@ -148,7 +148,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     bad           = bad || trsv_shared_mark<T>(late_at[0][k]) == mark;
   }
   sum = sum_early(record[0]);
-  if (SHORT)
+  if (NO_EARLY)
 #pragma unroll
     for (int k = 0; k < K; k++) {
       probe[0][k] = trsv_shared_mark<T>(record[0].address(k, zero));
@@ -158,7 +158,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   trsv_keep(exports);
 
   const auto solve_stage = [&](int stage) __attribute__((always_inline)) {
-    if (!SOON) await_writers(stage);
+    if (!AWAIT_SOON) await_writers(stage);
     trsv_warp_sync();
 #pragma unroll 1
     for (int u = 0; u < STEPS; u += UNROLL) {
@@ -170,14 +170,14 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 
 #pragma unroll
         for (int k = 0; k < LATE; k++) late[k] = trsv_shared_load<T>(late_at[j & 1][k]);
-        if (SHORT) {
+        if (NO_EARLY) {
           locate(next, late_at[(j + 1) & 1]);
 #pragma unroll
           for (int k = 0; k < LATE; k++)
             probe_next[k] = trsv_shared_mark<T>(record[(j + 2) % SETS].address(k, zero));
         }
-        if (AFTER) give(export_to, export_tail, export_value);
-        if (SHORT) {
+        if (EXPORT_LATE) store_export(export_to, export_tail, export_value);
+        if (NO_EARLY) {
           bad = false;
 #pragma unroll
           for (int k = 0; k < LATE; k++) bad = bad || probe[j & 1][k] == mark;
@@ -195,13 +195,13 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
           } while (trsv_warp_any(bad));
           sum = sum_early(r);
         }
-        if (SHORT) {
+        if (NO_EARLY) {
           sum = sum_early(r);
 #pragma unroll
           for (int k = 0; k < LATE; k++) probe[j & 1][k] = probe_next[k];
         }
         if ((j + FETCH) % UNROLL == 0 && u + j + FETCH == STEPS) next_stage();
-        if (!SHORT) {
+        if (!NO_EARLY) {
 #pragma unroll
           for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(next.address(k, zero));
           locate(next, late_at[(j + 1) & 1]);
@@ -209,18 +209,18 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
           for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_mark<T>(late_at[(j + 1) & 1][k]);
         }
         fetch(record[(j + FETCH) % SETS]);
-        if (j == UNROLL - FETCH - 1 && u + UNROLL == STEPS) look_at_next_stage();
+        if (j == UNROLL - FETCH - 1 && u + UNROLL == STEPS) probe_next_stage();
 
-        if (SOON && j == UNROLL / 2 && u + UNROLL == STEPS) await_writers(stage + 1);
+        if (AWAIT_SOON && j == UNROLL / 2 && u + UNROLL == STEPS) await_writers(stage + 1);
         T result = sum;
 #pragma unroll
         for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), late[k], result);
         if constexpr (RECIPROCALS) result = r.value(K) == 0 ? result : trsv_reciprocal(result);
         trsv_shared_store(out + offset + (unsigned)(j * W * (int)sizeof(T)), result);
         trsv_warp_sync(); /* the next step reads it */
-        if (AFTER) export_value = result, export_tail = r.tail(), export_to = exports + (r.tail() >> 16);
-        else give(exports + (r.tail() >> 16), r.tail(), result);
-        if (!SHORT) {
+        if (EXPORT_LATE) export_value = result, export_tail = r.tail(), export_to = exports + (r.tail() >> 16);
+        else store_export(exports + (r.tail() >> 16), r.tail(), result);
+        if (!NO_EARLY) {
           bad = false;
 #pragma unroll
           for (int k = 0; k < LATE; k++) bad = bad || probe_next[k] == mark;
@@ -241,16 +241,16 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   for (int stage = 0;;) {
     solve_stage(stage);
     if (++stage >= A.count) break;
-    if constexpr (SHORT) { /* two stages in an iteration: each iteration costs as much as half a step */
+    if constexpr (NO_EARLY) { /* two stages in an iteration: each iteration costs as much as half a step */
       solve_stage(stage);
       if (++stage >= A.count) break;
     }
   }
-  if (AFTER) give(export_to, export_tail, export_value);
+  if (EXPORT_LATE) store_export(export_to, export_tail, export_value);
 }
 
 /* The same as a function that is not inlined, so that the code of the other warps does not change the order of the
-   instructions of a step. A short step then takes 12% less time. */
+   instructions of a step: a short step then takes less time. */
 template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(
   const ChunkWork A, unsigned base, T *now, unsigned lane)
 {

@@ -53,7 +53,7 @@
   C(sell_entry_float,       3.6e-12,  "s an entry", choice) \
   C(sell_entry_double,      5.2e-12,  "s an entry", choice) \
   /* chunk: error 20% (25% in multicolor ordering). The choice costs 0.7% over 170 real triangles, 0.9% over 78 in */ \
-  /* multicolor ordering: results/solve.jsonl, results/bmc.jsonl. */ \
+  /* multicolor ordering: results/solve.jsonl, results/multicolor.jsonl. */ \
   C(chunk_start,            7.2e-6,   "s",         fit) \
   C(chunk_step,             0.0508e-6, "s a level", fit) \
   C(chunk_sum,              0.0078e-6, "s a level and dependency of its rows beyond two, up to three", choice) \
@@ -97,8 +97,8 @@
   C(settings_mean_5,        100,      "ns a step, waits included", fit) \
   C(settings_mean_13,       150,      "ns a step, waits included", fit) \
   C(settings_import,        1.2,      "ns a value taken from another chunk", fit) \
-  C(settings_far,           8,        "steps of a crossing through L2", fit) \
-  C(settings_near,          4,        "steps of a crossing inside a cluster", fit) \
+  C(settings_steps_l2,      8,        "steps of a crossing through L2", fit) \
+  C(settings_steps_cluster, 4,        "steps of a crossing inside a cluster", fit) \
   C(settings_crossing,      0.6,      "1, crossings on the longest chain over chunks", fit) \
   C(settings_crossing_levels, 0.6,    "1, crossings on the longest chain over levels, at most", fit) \
   C(settings_chain,         0.95,     "steps a level", fit) \
@@ -154,7 +154,7 @@
   C(order_rest,             115e-6,   "s an iteration, launches and waits", hand) \
   C(order_byte,             0.3e-12,  "s a byte", hand) \
   C(order_find,             0.35e-3,  "s",         hand) \
-  C(order_find_level,       0.6e-6,   "s a level, but of grids", hand) \
+  C(order_find_level,       0.6e-6,   "s a level, except for grids", hand) \
   C(order_pattern,          0.4e-3,   "s, the pattern in the multicolor order", hand)
 /* clang-format on */
 

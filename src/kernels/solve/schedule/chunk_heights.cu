@@ -4,7 +4,7 @@
 
    If the levels of the matrix's other triangle are the heights, they are copied (heights.cu); otherwise the kernel
    below finds the heights. They do not depend on chunks, so all settings share them. (Levels of this triangle instead
-   of heights make the schedules of 13 irregular matrices 1.18 times as long in the mean, and twice at worst.)
+   of heights make schedules of irregular matrices longer.)
 
    Mapping: one thread for each position, from the last level set to the first; a whole warp polls for a thread with
      many dependents. Each warp takes one ticket after another, of 32 positions. The grid has no more warps than keep

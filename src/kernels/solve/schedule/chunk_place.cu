@@ -42,7 +42,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
     const int      mine    = __popc(changes & ((2u << lane) - 1));
     const auto     set     = [&](int j, int c, unsigned t) {
-      s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.near : v.far));
+      s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.steps_cluster : v.steps_l2));
     };
 
     s.position[slot][lane] = p;

@@ -44,7 +44,7 @@ struct PlaceShared {
 struct PlaceView {
   ChunkGraph     G;
   TrsvSync       sync;
-  int            K, W, far, near, cluster, times; /* times: positions whose time is in shared memory */
+  int            K, W, steps_l2, steps_cluster, cluster, times; /* times: positions whose time is in shared memory */
   const int     *cuts, *list, *height, *first;
   unsigned      *finish;
   int           *time, *taken;
@@ -152,7 +152,7 @@ template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void pl
 /* Sorted keys, 32 words apart. The first two are in registers. */
 struct PlaceQueue {
   int  left, first, second; /* QUEUE_END: there is none */
-  int *third;
+  int *third; /* in shared memory */
 
   /* Takes the first key if asked. The load is needed two keys later, so nothing waits for it. */
   __device__ __forceinline__ void take(bool asked)
@@ -245,7 +245,8 @@ template <bool SHARED> static __device__ __forceinline__ void place_sort_all(con
 
 /* --- records --- */
 
-/* Places record r of each lane that has so many, from time t on. Stores its time in *time, and returns it. */
+/* Places record r of each lane that has more than r records, at time t or later. Stores its time in *time, and returns
+   it. */
 static __device__ __forceinline__ int place_record(const PlaceView &v, PlaceShared &s, PlaceWarp &w,
                                                    const PlacePosition &p, int r, int t, int *time)
 {

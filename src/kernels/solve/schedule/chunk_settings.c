@@ -121,8 +121,8 @@ static int CountPlanes(const TrsvStatistics *t)
 }
 
 /* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend only on
-   their own chunk and the one before, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
-   fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
+   their own chunk and the one before, which is in the same cluster for most chunks: such chunks are faster
+   than others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
 static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared, size_t size)
 {
   const int lost        = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
@@ -137,8 +137,7 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
   return planes <= k->settings_plane_rounds * most ? planes : 0;
 }
 
-/* The number of chunks of other triangles. If chunks would be very large, there are more of them than run at a time (8%
-   faster on G3_circuit). */
+/* The number of chunks of other triangles. If chunks would be very large, there are more of them than run at a time. */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
   if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvRegular(t))
@@ -158,19 +157,25 @@ static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
            : 0;
 }
 
+/* Choices of the number of chunks: these, then indices of share in TrsvChunkSettingsRank. */
+enum {
+  PLANE_CHUNKS = -2,
+  NEAR_CHUNKS  = -1
+};
+
 /* Corrects the seconds for what the prediction leaves out:
    - chunks that are not planes wait for more than the plane before; partial sums in planes wait, too;
    - in a grid nearly all dependencies of a row are late;
-   - short records of long rows make a schedule take a quarter longer to make.
-   n: the choice of the number of chunks in TrsvChunkSettingsRank. */
+   - short records of long rows: making the schedule takes longer.
+   n: the choice of the number of chunks. */
 static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length, int planes, int near, int n)
 {
   const int cut = MeanRecords(t, length) > 1, many = length == records[0].length && !(t->late_per_row > 0) &&
                                                      MeanRecords(t, length) >= k->settings_sums_many;
 
-  if (planes) seconds *= n > -2 ? k->settings_not_planes : cut ? k->settings_planes_sums : 1;
+  if (planes) seconds *= n != PLANE_CHUNKS ? k->settings_not_planes : cut ? k->settings_planes_sums : 1;
   else if (TrsvRegular(t) && cut) seconds *= k->settings_grid_sums;
-  else if (near && n > -1) seconds *= k->settings_not_near;
+  else if (near && n > NEAR_CHUNKS) seconds *= k->settings_not_near;
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
@@ -191,9 +196,12 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
 
     if (kind && records[kind].above >= t->row_max - 1) break;
     if (TrsvIsComplex(precision) && length > CHUNK_COMPLEX_MAX) break;
-    for (int n = -2; n < (deep ? 4 : 2); n++)
+    for (int n = PLANE_CHUNKS; n < (deep ? 4 : 2); n++)
       for (int clustered = limits.clusters; clustered >= 0; clustered--) {
-        const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
+        const int         chunks = n == PLANE_CHUNKS  ? planes
+                                   : n == NEAR_CHUNKS ? near
+                                   : n                ? Clamp(likely * share[n], 1, most)
+                                                      : likely;
         TrsvChunkSettings s      = {.chunks          = chunks,
                                     .length          = length,
                                     .width           = 32,
@@ -201,8 +209,8 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
                                     .ring            = 2048,
                                     .stages          = 8,
                                     .import_lifetime = -1,
-                                    .steps_l2        = (int)k->settings_far,
-                                    .steps_cluster   = (int)k->settings_near};
+                                    .steps_l2        = (int)k->settings_steps_l2,
+                                    .steps_cluster   = (int)k->settings_steps_cluster};
         double            when;
         int               at = 0, known = 0;
 
