@@ -110,8 +110,8 @@ def wrapped(lines, indent="  "):
 def table(systems):
     out = [*wrapped(["b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a "
                      "solve may take 1 s. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in NVIDIA's HPCG) "
-                     "and sweeps work on the matrix in the multicolor order; their factors come from the host, so their "
-                     "set-ups do not count."], ""), ""]
+                     "and sweeps work on the matrix in the multicolor order; their factors come from the host, so "
+                     "their set-ups do not count."], ""), ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some)

@@ -1,5 +1,5 @@
-# Time to solution, compared with other preconditioners and solves, on the GPU and on the CPU; of the corpus the half for
-# reporting, on the GPU. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
+# Time to solution, compared with other preconditioners and solves, on the GPU and on the CPU; of the corpus the half
+# for reporting, on the GPU. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
 # needs: a PETSc with CUDA
 # writes: rivals.jsonl
 # takes: about 8 min
@@ -31,7 +31,8 @@ for way in bjacobi gamg; do
   done
 done
 mapfile -t reporting < <(python3 bench/corpus/make.py --list | sed -n 's/ report$//p')
-mapfile -t systems < <(for n in "${reporting[@]}"; do find -L "${CORPUS:-build/corpus}" -name "$n-*.mtx.xz"; done | sort)
+mapfile -t systems < <(
+  for n in "${reporting[@]}"; do find -L "${CORPUS:-build/corpus}" -name "$n-*.mtx.xz"; done | sort)
 for ((i = 0; i < ${#systems[@]}; i += 10)); do
   for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto gamg; do
     timeout -k 5 40 "$SOLUTIONS" -f "$(join "${systems[@]:i:10}")" -values own -ways $ways -limit 1 -runs 3 \
