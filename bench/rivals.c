@@ -364,5 +364,8 @@ PetscErrorCode SystemRegisterRivals(void)
 #if WITH_CUSPARSE
   PetscCall(PCRegister("sliced_ell", CreateSlicedEll));
 #endif
+#ifdef WITH_HYPRE
+  PetscCall(SystemRegisterHypre());
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

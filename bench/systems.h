@@ -33,8 +33,9 @@ PETSC_EXTERN PetscErrorCode SystemNow(double *ms);
 /* The view of the factor of a KSP's PC, cut off at size. */
 PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
 
-/* Registers the PC types of rivals.c. */
+/* Registers the PC types of rivals.c, and of rivals_hypre.c. */
 PETSC_EXTERN PetscErrorCode SystemRegisterRivals(void);
+PETSC_EXTERN PetscErrorCode SystemRegisterHypre(void);
 
 /* A copy of a host matrix where it is solved: on the GPU, or on the host, distributed over the ranks, each of which has
    all of it. Permuted: in the multicolor order. */

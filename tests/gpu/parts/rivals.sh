@@ -1,6 +1,6 @@
 # Time to solution, compared with other preconditioners and solves, on the GPU and on the CPU; of the corpus the half
 # for reporting, on the GPU. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
-# needs: a PETSc with CUDA
+# needs: a PETSc with CUDA; for the ways of hypre, programs built with HYPRE_DIR (bench/makefile)
 # writes: rivals.jsonl
 # takes: about 8 min
 
@@ -24,7 +24,11 @@ run_rivals() { # WAY COMMAND...: a process for each kind of system, so that an e
     report "$way, ${of:0:40}" $?
   done
 }
-for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 natural multicolor auto; do run_rivals $way "$SOLUTIONS"; done
+hypre=
+if grep -aq HYPRE_ILUSetup "$SOLUTIONS"; then hypre="hypre_ilu hypre_sweeps hypre_ilu_multicolor"; fi
+for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 $hypre natural multicolor auto; do
+  run_rivals $way "$SOLUTIONS"
+done
 for way in bjacobi gamg; do
   for ranks in 1 $((cores > 1 ? cores / 2 : 1)) "$cores"; do
     run_rivals $way mpiexec -n "$ranks" "$SOLUTIONS" -host
@@ -34,7 +38,7 @@ mapfile -t reporting < <(python3 bench/corpus/make.py --list | sed -n 's/ report
 mapfile -t systems < <(
   for n in "${reporting[@]}"; do find -L "${CORPUS:-build/corpus}" -name "$n-*.mtx.xz"; done | sort)
 for ((i = 0; i < ${#systems[@]}; i += 10)); do
-  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto gamg; do
+  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto gamg ${hypre// /,}; do
     timeout -k 5 40 "$SOLUTIONS" -f "$(join "${systems[@]:i:10}")" -values own -ways $ways -limit 1 -runs 3 \
       -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
     report "${ways:0:12}..., corpus from $(basename "${systems[i]}") on" $?
