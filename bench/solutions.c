@@ -372,8 +372,7 @@ int main(int argc, char **args)
   PetscCall(GetWays(request.way));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &request.limit, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &request.runs, NULL));
-  PetscCheck(request.runs > 0 && request.runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
-             (int)RUNS_MOST);
+  PetscCheck(request.runs > 0 && request.runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to 15");
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &request.host, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &request.ranks));
   PetscCheck(request.host || request.ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Several ranks need -host");
