@@ -27,7 +27,7 @@ SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor")
 REASONS = {
     "jacobi": "it has no set-up, and its iterations are the cheapest, so it is quicker where it needs few.",
     "gamg": "its iterations hardly grow with the size of the system.",
-    "ilu": "the difference is that of two runs, or of the set-up of a system of one or two iterations.",
+    "ilu": "the difference is about that of two runs.",
     "hypre_ilu": "it is cuSPARSE's solve, too.",
     "hypre_sweeps": "its applies are short where five sweeps are enough.",
     "cpu": "small systems do not fill a GPU, and their set-up takes a millisecond there.",
@@ -116,7 +116,9 @@ def table(systems):
     out = [*wrapped(["b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a "
                      "solve may take 1 s. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in NVIDIA's HPCG) "
                      "and sweeps work on the matrix in the multicolor order; their factors come from the host, so "
-                     "their set-ups do not count. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE."], ""), ""]
+                     "their set-ups do not count. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or "
+                     "solves by 5 sweeps; in the multicolor order its set-up does not count, either. The CPU has "
+                     "bjacobi or GAMG, whichever is quicker, on up to 16 cores."], ""), ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some)
