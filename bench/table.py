@@ -34,7 +34,7 @@ def digits(v):
     return f"{v:,.0f}" if v >= 100 else f"{v:.{2 if v >= 10 else 3 if v >= 0.1 else 4}f}"
 
 
-def table(cases):
+def table(cases, pairs):
     counted = [c for c in cases if c.counts]
     deep = [c for c in counted if c.levels > 50]
     matrices = len({c.matrix for c in counted})
@@ -61,6 +61,8 @@ def table(cases):
     ):
         values = [getattr(c, of) for c in counted]
         out.append(f"| {name} | {mean(values):.2f} | {max(values):.2f} |")
+    both = [c.analysis for c in pairs if c.counts]
+    out.append(f"| the same, L and U together, as in a set-up | {mean(both):.2f} | {max(both):.2f} |")
     out.append("")
     out.append(
         "| lower triangle of | rows | level sets | algorithm | cuSPARSE, ms | sptrsvgpu, ms | speedup | time / floor |"
@@ -107,6 +109,8 @@ def summary(cases, pairs):
             end=" ",
         )
         tuned = [c for c in pairs if "tune" in c.first]
+        some = [c.analysis for c in pairs if c.real]
+        print(f"analysis of real ones over cuSPARSE's {mean(some):.3f}, {max(some):.2f} at most;", end=" ")
         print(f"model over tune {mean(c.first['model']['ms'] / c.first['tune']['ms'] for c in tuned):.3f}")
     for c in cases:
         missing = [l["algorithm"] for l in c.lines if not l["ok"]]
@@ -118,7 +122,7 @@ def main(args):
     if args[:1] == ["--summary"]:
         summary(*read(*args[1:2]))
         return 0
-    made = table(read()[0])
+    made = table(*read())
     if not args:
         print(made, end="")
         return 0
