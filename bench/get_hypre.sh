@@ -29,13 +29,15 @@ needed="$needed matrix_matrix distributed_ls parcsr_ls"
 if [ ! -e "$folder/source/src/CMakeLists.txt" ]; then
   rm -rf "$folder/source"
   if [ -e "$sources/src/CMakeLists.txt" ]; then
-    mkdir "$folder/source" && cp -R "$sources/src" "$folder/source"
+    rm -rf "$folder/source.part" && mkdir "$folder/source.part" && cp -R "$sources/src" "$folder/source.part"
+    mv "$folder/source.part" "$folder/source"
   else
     git -c advice.detachedHead=false clone -q --depth 1 -b "${HYPRE_TAG:-v3.1.0}" "$sources" "$folder/source"
   fi
 fi
 sed -i.all "s/^set(HYPRE_DIRS .*/set(HYPRE_DIRS $needed)/" "$folder/source/src/CMakeLists.txt"
-grep -q "^set(HYPRE_DIRS $needed)" "$folder/source/src/CMakeLists.txt" # fails with another version of hypre
+grep -q "^set(HYPRE_DIRS $needed)" "$folder/source/src/CMakeLists.txt" ||
+  { echo "this is another version of hypre: src/CMakeLists.txt has no line HYPRE_DIRS" >&2; exit 1; }
 
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder"
   -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_C_COMPILER="${MPICC:-mpicc}" -DCMAKE_CXX_COMPILER="${MPICXX:-mpicxx}")

@@ -3,7 +3,7 @@
    factored and solved there.
 
      hypre_ilu     exact triangular solves: on the GPU, cuSPARSE's SpSV
-     hypre_sweeps  5 Jacobi iterations for each triangle instead
+     hypre_sweeps  5 Jacobi iterations from 0 for each triangle instead: 4 sweeps of rivals.c
 
    What the options mean is in HYPRE_parcsr_ls.h. hypre has no way to apply the factor alone: HYPRE_ILUSolve adds the
    solution of the residual b - A x to x. So x is 0 before, and each solve has a product with A, which hypre computes

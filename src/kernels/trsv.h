@@ -19,8 +19,8 @@
 
    Timeouts: a thread of the device waits at most timeout seconds for one value. A solve that exceeds this writes NaN to
    x, and the next call returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of solves that exceeded it
-   writes NaN until that call. TrsvIluCreate, TrsvIluPrepare, TrsvIluSetValues and TrsvIluTune return TRSV_ERR_TIMEOUT
-   if one of their own waits exceeds it.
+   writes NaN until that call. TrsvIluCreate, TrsvIluPrepare and TrsvIluSetValues return TRSV_ERR_TIMEOUT if one of
+   their own waits exceeds it, TrsvIluTune if that happens outside of a trial.
 
    Units: indices have 32 bits and start at 0, times are seconds, sizes are bytes. Ownership: arrays passed in belong to
    the caller and are not kept.
@@ -75,27 +75,27 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *, int rows, const TrsvCSR *A, Trsv
 
 /* Makes the plans for solves with A, or with its transpose, in the given memory, and fills them if there are values.
    Call it once after TrsvIluCreate, before the first values, and before the first solve of another kind. factor: the
-   triangles if the host factored, else NULL. Waits for the default stream. After an error these plans do not exist.
-   TRSV_ERR_UNSUPPORTED: a named algorithm cannot run in that memory, or no algorithm of this build takes such values.
-   TRSV_ERR_ARGUMENT: the host has factored, and factor is NULL. */
+   triangles if the host factored, else NULL. Waits for the default stream. After an error these plans have no values,
+   or do not exist: call it again. TRSV_ERR_UNSUPPORTED: a named algorithm cannot run in that memory, or no algorithm of
+   this build takes such values. TRSV_ERR_ARGUMENT: the host has factored, and factor is NULL. */
 TrsvError TrsvIluPrepare(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, TrsvStream);
 
 /* Returns 1 if there are plans with values for these solves, else 0. */
 int TrsvIluIsReady(const TrsvIlu *, TrsvMemory, int transposed);
 
 /* Factors A, given its values on the device in the pattern of TrsvIluCreate, and fills all plans. Downloads the
-   outcome, and so waits for the stream. A zero pivot is an outcome, not an error. After a zero pivot or an error
-   nothing can be solved until the next values. After an error call TrsvIluPrepare, too, where TrsvIluIsReady is 0.
-   TRSV_ERR_ARGUMENT: invalid pivots, or the host has to factor. */
+   outcome, and so waits for the stream. A zero pivot is an outcome, not an error. After a zero pivot nothing can be
+   solved until the next values; after an error only where TrsvIluIsReady is 1. Where it is still 0 after the next
+   values, call TrsvIluPrepare. TRSV_ERR_ARGUMENT: invalid pivots, or the host has to factor. */
 TrsvError TrsvIluSetValues(TrsvIlu *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
-/* Fills all plans with a factor that the host computed. After an error nothing can be solved until the next call, and,
-   where TrsvIluIsReady is 0 then, a call of TrsvIluPrepare. */
+/* Fills all plans with a factor that the host computed. After an error as TrsvIluSetValues. */
 TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 
 /* Measures algorithms and settings for at most that many seconds, those in use first, and keeps the fastest whose
-   solution is right. The plans need values; factor as for TrsvIluPrepare. Waits for the stream. After an error these
-   plans do not exist: call TrsvIluPrepare again. TRSV_ERR_ARGUMENT: there are no values. */
+   solution is right. The plans need values; factor as for TrsvIluPrepare. Waits for the stream. After an error call
+   TrsvIluPrepare again if TrsvIluIsReady is 0. TRSV_ERR_ARGUMENT: there are no values, or the host has factored and
+   factor is NULL. */
 TrsvError TrsvIluTune(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, double seconds, TrsvStream);
 
 /* Moves the factorization to the host: the plans stay, and the caller factors from now on, in the same order. order

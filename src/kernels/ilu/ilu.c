@@ -133,11 +133,13 @@ TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *p
   TrsvError       error;
 
   memset(ilu->ready, 0, sizeof(ilu->ready));
+  ilu->factored = 0;
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
   TrsvCall(TrsvIluBegin(ilu, stream));
   error = TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
                               outcome, stream);
-  if (!error && outcome->row < 0) error = TrsvIluFill(ilu, NULL, stream);
+  ilu->factored = !error && outcome->row < 0;
+  if (ilu->factored) error = TrsvIluFill(ilu, NULL, stream);
   return TrsvIluEnd(ilu, error, stream);
 }
 

@@ -172,8 +172,8 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   return TRSV_SUCCESS;
 }
 
-/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. estimate: of its
-   cost. */
+/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. estimate: the
+   predicted cost of that order. */
 static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
                           const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
 {

@@ -117,7 +117,8 @@ static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, co
 
   TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
   if (!*pair) error = MakePair(ilu, &v, memory, transposed);
-  if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
+  if (!error && ((v.l && v.u && (factor || ilu->factored)) || !ilu->rows))
+    error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
   TrsvCall(error);
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));

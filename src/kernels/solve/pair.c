@@ -52,9 +52,9 @@ typedef struct {
   int                  alone; /* the other member is not made at the same time */
 } MemberRequest;
 
-static TrsvError MakeMember(void *making)
+static TrsvError MakeMember(void *request)
 {
-  const MemberRequest *const k        = making;
+  const MemberRequest *const k        = request;
   const double               start    = TrsvSeconds();
   TrsvMatrix                 T        = *k->A;
   int                       *offsets  = NULL;

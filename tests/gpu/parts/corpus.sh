@@ -19,4 +19,5 @@ for ((i = 0; i < ${#at[@]}; i += 10)); do
   [ $status = 0 ] || report "corpus from ${some[0]} on" $status "$log"
 done
 rm -f "$results/group.log"
-report "$(cut -d'"' -f4 "$results/corpus.jsonl" | sort -u | wc -l) of ${#at[@]} systems" $?
+found=$(cut -d'"' -f4 "$results/corpus.jsonl" | sort -u | wc -l)
+report "$found of ${#at[@]} systems" $((found != ${#at[@]}))

@@ -18,4 +18,5 @@ cat "$results"/errors-*.log >"$log" 2>/dev/null
 rm -f "$results"/errors-*
 show "^(WRONG|FAILED)" 40
 ! grep -qE "^(WRONG|FAILED)" "$log" && [ -s "$results/errors.jsonl" ]
-report "errors of $(cut -d'"' -f4 "$results/errors.jsonl" | sort -u | wc -l) matrices" $?
+status=$?
+report "errors of $(cut -d'"' -f4 "$results/errors.jsonl" | sort -u | wc -l) matrices" $status

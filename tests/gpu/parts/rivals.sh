@@ -2,7 +2,7 @@
 # for reporting, on the GPU. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
 # needs: a PETSc with CUDA; for the ways of hypre, programs built with HYPRE_DIR (bench/makefile)
 # writes: rivals.jsonl
-# takes: about 8 min
+# takes: about 15 min
 
 begin "sptrsvgpu and other preconditioners and triangular solves, on the GPU and on the CPU"
 rm -f "$results/rivals.jsonl"
@@ -37,11 +37,13 @@ done
 mapfile -t reporting < <(python3 bench/corpus/make.py --list | sed -n 's/ report$//p')
 mapfile -t systems < <(
   for n in "${reporting[@]}"; do find -L "${CORPUS:-build/corpus}" -name "$n-*.mtx.xz"; done | sort)
+[ ${#systems[@]} -gt 0 ] || report "there is no corpus; bench/corpus/make.py makes it" 1
 for ((i = 0; i < ${#systems[@]}; i += 10)); do
   for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto gamg ${hypre// /,}; do
     timeout -k 5 40 "$SOLUTIONS" -f "$(join "${systems[@]:i:10}")" -values own -ways $ways -limit 1 -runs 3 \
       -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
-    report "${ways:0:12}..., corpus from $(basename "${systems[i]}") on" $?
+    status=$?
+    report "${ways:0:12}..., corpus from $(basename "${systems[i]}") on" $status
   done
 done
 cut -c1-150 "$results/rivals.log" | tee -a "$out"

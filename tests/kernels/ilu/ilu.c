@@ -125,6 +125,8 @@ static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
   ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, where);
   Expect(o.row == 0 && o.pivot == 0, "%s: row %d, pivot %g", where, o.row, o.pivot);
   Expect(!TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "%s: ready after a zero pivot", where);
+  ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, where);
+  Expect(!TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "%s: filled after a zero pivot", where);
   ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, &x, &x, NULL), TRSV_ERR_ARGUMENT, where);
   for (int k = 0; k < n; k++) Set(A->values, TRSV_DOUBLE, first + k, kept[k]);
   ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, where);
