@@ -45,7 +45,7 @@ run_generated() { # WAYS SECONDS FILE...
   report "${1:0:12}..., corpus from $(basename "$3") on" $status
 }
 for ((i = 0; i < ${#systems[@]}; i += 10)); do
-  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto ${hypre// /,}; do
+  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto $hypre; do
     run_generated "$ways" 40 "${systems[@]:i:10}"
   done
 done
