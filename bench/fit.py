@@ -13,7 +13,8 @@ results/{solve,families,multicolor,sell,large,scalars}.jsonl, by Levenberg and M
 constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl, which
 bench/statistics.c makes without a GPU. The formulas are those of the library: the script compiles model.c and
 chunk_settings.c into a shared library whose constants can be changed. It never changes the source: constants marked
-choice are not the best fit on purpose. It needs gcc, and no packages of Python. """
+choice are not the best fit on purpose. It needs gcc, and no packages of Python.
+"""
 
 import ctypes
 import json

@@ -77,8 +77,8 @@ static PetscErrorCode FactorMatrix(Mat A, Mat strict[2], Vec *pivots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),
-                                PetscErrorCode (*apply)(PC, Vec, Vec), PetscErrorCode (*destroy)(PC))
+PetscErrorCode SystemMakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),
+                               PetscErrorCode (*apply)(PC, Vec, Vec), PetscErrorCode (*destroy)(PC))
 {
   PetscFunctionBeginUser;
   PetscCall(PCSetType(pc, PCSHELL));
@@ -167,7 +167,7 @@ static PetscErrorCode SweepsCreate(PC pc, int sweeps)
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&s));
   s->sweeps = sweeps;
-  PetscCall(MakeShell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
+  PetscCall(SystemMakeShell(pc, s, SweepsSetUp, SweepsApply, SweepsDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -351,7 +351,7 @@ static PetscErrorCode CreateSlicedEll(PC pc)
 
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&e));
-  PetscCall(MakeShell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
+  PetscCall(SystemMakeShell(pc, e, SlicedEllSetUp, SlicedEllApply, SlicedEllDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -30,9 +30,10 @@ TEXT = (
     "in the multicolor order, and their factors come from the host, so only their KSPSolve is compared; the table of "
     "all systems has their set-ups, too. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or solves by 5 "
     "Jacobi iterations from 0, which are 4 sweeps. hypre applies no factor alone: each of its applies has a product "
-    "with A, too. The set-up of its multicolor way does not count, either. GAMG did not end with finance256, ct2010, "
-    "nh2010 and quad_high-p4. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+    "with A, too. The set-up of its multicolor way does not count, either. The CPU has "
+    "bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
+ENDED = {}  # way -> systems that it has a line of, solved or not
 REASONS = {
     "jacobi": "it has no set-up, and its iterations are the cheapest, so it is quicker where it needs few.",
     "gamg": "its iterations hardly grow with the size of the system.",
@@ -50,6 +51,7 @@ def read(path):
         for line in map(json.loads, f):
             name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
             systems[name, line["rows"]]
+            ENDED.setdefault(line["way"] if line["where"] == "GPU" else "cpu", set()).add(name)
             if line["converged"] and 0 <= line["residual"] <= TRUE:
                 way = "cpu" if line["where"] == "host" else line["way"]
                 other = systems[name, line["rows"]].get(way)
@@ -68,7 +70,7 @@ def cell(line):
 def halves(systems):
     """Title -> systems: the open matrices and grids, the generated ones."""
     with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
-        generated = {line["matrix"] for line in map(json.loads, f) if line["use"] != "real"}
+        generated = {line["matrix"] for line in map(json.loads, f) if line["use"] == "report"}
     open_, made = {}, {}
     for key, s in systems.items():
         (made if key[0] in generated else open_)[key] = s
@@ -124,7 +126,9 @@ def wrapped(lines, indent="  "):
 
 def table(systems):
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
-    out = [*wrapped([TEXT], ""), ""]
+    lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
+    ends = f" GAMG did not end, or failed, with {'; '.join(lost)}." if lost else ""
+    out = [*wrapped([TEXT + ends], ""), ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some)

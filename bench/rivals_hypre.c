@@ -231,11 +231,7 @@ static PetscErrorCode Create(PC pc, HYPRE_Int triangular_solves)
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&s));
   s->triangular_solves = triangular_solves;
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, s));
-  PetscCall(PCShellSetSetUp(pc, SetUp));
-  PetscCall(PCShellSetApply(pc, Apply));
-  PetscCall(PCShellSetDestroy(pc, Destroy));
+  PetscCall(SystemMakeShell(pc, s, SetUp, Apply, Destroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -37,6 +37,10 @@ PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
 PETSC_EXTERN PetscErrorCode SystemRegisterRivals(void);
 PETSC_EXTERN PetscErrorCode SystemRegisterHypre(void);
 
+/* Makes pc a PCSHELL; destroy frees the context. */
+PETSC_EXTERN PetscErrorCode SystemMakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),
+                                            PetscErrorCode (*apply)(PC, Vec, Vec), PetscErrorCode (*destroy)(PC));
+
 /* A copy of a host matrix where it is solved: on the GPU, or on the host, distributed over the ranks, each of which has
    all of it. Permuted: in the multicolor order. */
 PETSC_EXTERN PetscErrorCode SystemPlace(Mat all, PetscBool host, Mat *A);

@@ -89,7 +89,7 @@ int TrsvIluIsReady(const TrsvIlu *, TrsvMemory, int transposed);
    values, call TrsvIluPrepare. TRSV_ERR_ARGUMENT: invalid pivots, or the host has to factor. */
 TrsvError TrsvIluSetValues(TrsvIlu *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
-/* Fills all plans with a factor that the host computed. After an error as TrsvIluSetValues. */
+/* Fills all plans with a factor that the host computed. After an error: as after one of TrsvIluSetValues. */
 TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 
 /* Measures algorithms and settings for at most that many seconds, those in use first, and keeps the fastest whose

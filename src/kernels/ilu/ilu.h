@@ -51,7 +51,7 @@ struct TrsvIlu {
   TrsvPair       *pair[2][2];  /* [memory][transposed], made by TrsvIluPrepare */
   int             ready[2][2]; /* 1: that pair has values */
   int             tuning;      /* 1: TrsvIluTune will be called, so the analyses are kept */
-  int             factored;    /* 1: the factor has values */
+  int             factored;    /* 1: the factor has values: the last factorization has succeeded */
   TrsvOrderChoice order;
   char            host_reason[96];
   size_t          bytes_before; /* device memory in use before the first set-up */

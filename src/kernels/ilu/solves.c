@@ -45,15 +45,18 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
     return TRSV_SUCCESS;
   }
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has factored; pass its triangles");
-  if (whole) TrsvCall(TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream));
+  if (whole)
+    TrsvCall(ilu->factored ? TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream)
+                           : TrsvFactorMirrorColumns(ilu->factor));
   if (memory == TRSV_HOST) {
     TrsvCall(TrsvFactorDownload(ilu->factor, &v->copy, stream));
     ViewHostTriangles(&v->copy, ilu->request.precision, v);
-    return TRSV_SUCCESS;
+  } else {
+    TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
+    v->row = v->column = ilu->factor->order;
+    v->memory          = TRSV_DEVICE;
   }
-  TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
-  v->row = v->column = ilu->factor->order;
-  v->memory          = TRSV_DEVICE;
+  if (!ilu->factored) v->l = v->u = NULL; /* of a factorization that has failed */
   return TRSV_SUCCESS;
 }
 
@@ -117,8 +120,7 @@ static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, co
 
   TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
   if (!*pair) error = MakePair(ilu, &v, memory, transposed);
-  if (!error && ((v.l && v.u && (factor || ilu->factored)) || !ilu->rows))
-    error = FillPair(ilu, &v, memory, transposed, stream);
+  if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
   TrsvCall(error);
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
@@ -208,6 +210,7 @@ TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
 
   memset(t, 0, sizeof(*t));
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
+  if (!ilu->factored) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
   TrsvCall(TrsvIluBegin(ilu, stream));
   error = TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream);
   if (!error) error = TrsvFactorDownload(ilu->factor, t, stream);

@@ -114,11 +114,12 @@ static void CheckAll(TrsvIlu *ilu, const Square *A, TrsvFactorKind kind, const c
 /* Values with a zero pivot: no solve is possible until there are other values. */
 static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
 {
-  const int   first = A->offsets[0];
-  TrsvCSR     csr   = ViewOf(A);
-  TrsvOutcome o;
-  double      kept[64], x;
-  int         n = A->offsets[1] - first;
+  const int     first = A->offsets[0];
+  TrsvCSR       csr   = ViewOf(A);
+  TrsvOutcome   o;
+  TrsvTriangles t;
+  double        kept[64], x;
+  int           n = A->offsets[1] - first;
 
   for (int k = 0; k < n; k++) kept[k] = Get(A->values, TRSV_DOUBLE, first + k);
   for (int k = 0; k < n; k++) Set(A->values, TRSV_DOUBLE, first + k, 0);
@@ -127,6 +128,7 @@ static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
   Expect(!TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "%s: ready after a zero pivot", where);
   ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, where);
   Expect(!TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "%s: filled after a zero pivot", where);
+  ExpectError(TrsvIluDownload(ilu, &t, NULL), TRSV_ERR_ARGUMENT, where);
   ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, &x, &x, NULL), TRSV_ERR_ARGUMENT, where);
   for (int k = 0; k < n; k++) Set(A->values, TRSV_DOUBLE, first + k, kept[k]);
   ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, where);
