@@ -41,10 +41,10 @@ void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(voi
   TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void),
   TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void),
   TestFactorRefused(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void),
-  TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void),
-  TestKrylov(void), TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void), TestState(void),
-  TestLost(void), TestStatistics(void), TestStructure(void), TestIluStreams(void), TestOrderChoice(void),
-  TestGrids(void);
+  TestLockStep(void), TestTogether(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void),
+  TestEntries(void), TestKrylov(void), TestRoles(void), TestEarly(void), TestPatterns(void), TestBoth(void),
+  TestState(void), TestLost(void), TestStatistics(void), TestStructure(void), TestIluStreams(void),
+  TestOrderChoice(void), TestGrids(void);
 
 /* Seeded random numbers, the same on every machine */
 typedef uint64_t Random;

@@ -1,12 +1,11 @@
 /*
-   cuda_runtime.h: the CUDA runtime functions, and those of contexts, that memory.cu, stream.cu and interleave.cu of
-   src/kernels/device use, over the executor: runtime.cc, events.cc and turns.cc.
+   cuda_runtime.h: the CUDA runtime functions, and mmap(), that src/kernels/device uses, over the executor:
+   runtime.cc and events.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
 
 #include <stddef.h>
-#include <ucontext.h>
 
 typedef struct CUstream_st         *cudaStream_t;
 typedef struct CUmemPoolHandler_st *cudaMemPool_t;
@@ -78,16 +77,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 
-void SimtMakeContext(ucontext_t *, void (*)(void), int);
-int  SimtSwapContext(ucontext_t *, const ucontext_t *);
-
 void *SimtMap(size_t bytes, int protection, int flags);
 #ifdef __cplusplus
 }
 #endif
 
-#define makecontext(context, run, arguments)                  SimtMakeContext(context, run, arguments)
 #define mmap(address, bytes, protection, flags, file, offset) SimtMap(bytes, protection, flags)
-#define swapcontext(from, to)                                 SimtSwapContext(from, to)
 
 #endif

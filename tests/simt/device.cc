@@ -172,7 +172,6 @@ void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 
 TrsvError TrsvDeviceCheckLaunch(const char *kernel)
 {
-  simt::launched();
   simt::mark_used(TrsvCurrentStream());
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "%s: made to fail", kernel) : TRSV_SUCCESS;

@@ -227,12 +227,6 @@ bool is_captured();                        /* is a stream captured? */
 /* events.cc */
 size_t event_count(); /* events that exist */
 
-/* turns.cc */
-bool turn_ends(); /* does the wait of this coroutine of the host end its turn? */
-void launched();
-void waited(const void *stream);
-void stream_ends();
-
 /* effects of ended threads and of copies on others: warp.cc, async.cc */
 void thread_ended(Thread *);
 bool deliver_one(bool only_asked);

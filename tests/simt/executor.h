@@ -91,7 +91,8 @@ void     SimtLimit(size_t bytes);        /* the memory of the device from now on
 void     SimtCapture(int on);            /* a stream is captured: no wait for the device succeeds */
 void     SimtWithoutPools(int without);  /* the device has no memory pools; asked when one is made */
 
-unsigned SimtTurns(void); /* how many times one of two coroutines of the host continued while the other waited */
+int      SimtUnfinished(const void *stream); /* has the stream had work since the last wait for it? */
+unsigned SimtBeside(void);                   /* launches so far while a stream other than the default one was current */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -53,8 +53,10 @@ static unsigned                drains;       /* waits for a device */
 static size_t                  alone, limit; /* bytes of cudaMalloc(); bytes of the device, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
-static std::set<const void *>  used; /* streams with work */
-static std::set<int>           busy; /* devices with work since the last wait */
+static std::set<const void *>  used;       /* streams with work */
+static std::set<const void *>  unfinished; /* streams with work since the last wait for them */
+static unsigned                beside;     /* launches in streams that are not the default one */
+static std::set<int>           busy;       /* devices with work since the last wait */
 
 namespace simt {
 
@@ -88,6 +90,8 @@ bool holds(const void *p, size_t bytes, TrsvStream stream)
 void mark_used(const void *stream)
 {
   used.insert(stream);
+  unfinished.insert(stream);
+  beside += stream != nullptr;
   busy.insert(device);
 }
 
@@ -180,6 +184,8 @@ size_t   SimtLive(void) { return live.size(); }
 size_t   SimtReserved(void) { return reserved(); }
 size_t   SimtObjects(void) { return streams + pools.size() + simt::event_count(); }
 unsigned SimtDrains(void) { return drains; }
+int      SimtUnfinished(const void *stream) { return unfinished.count(stream) != 0; }
+unsigned SimtBeside(void) { return beside; }
 void     SimtCapture(int on) { captures = on; }
 void     SimtWithoutPools(int without) { no_pools = without; }
 
@@ -313,6 +319,7 @@ cudaError_t cudaDeviceSynchronize(void)
   (void)simt::finish();
   drains++;
   busy.erase(device);
+  unfinished.clear();
   settle_all(device);
   return cudaSuccess;
 }
@@ -329,7 +336,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   used.erase(stream);
-  simt::stream_ends();
+  if (unfinished.erase(stream)) fault("a stream is destroyed without a wait for it");
   for (const cudaMemPool_t p : pools) settle(p, stream);
   streams--;
   delete (char *)stream;
@@ -341,7 +348,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
   const bool good = simt::finish();
 
-  simt::waited(stream);
+  unfinished.erase(stream);
   for (const cudaMemPool_t p : pools) settle(p, stream);
   return fails() || !good ? cudaErrorUnknown : cudaSuccess;
 }
@@ -351,8 +358,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
   const bool failed = fails();
 
   (void)simt::finish();
-  if (!failed && simt::turn_ends()) return cudaErrorNotReady;
-  simt::waited(stream);
+  unfinished.erase(stream);
   return failed ? cudaErrorUnknown : cudaSuccess;
 }
 

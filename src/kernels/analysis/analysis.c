@@ -156,7 +156,7 @@ static void SortByLevel(int rows, const int level[], int order[], int levels[], 
   s->level_span = rows ? (double)span / rows : 0;
 }
 
-/* TrsvAnalyze of a triangle on the host; see TrsvDeviceAnalyze. */
+/* TrsvAnalyze of a triangle on the host. */
 static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
 {
   int      *level;
@@ -174,19 +174,49 @@ static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
   return error;
 }
 
+/* An analysis in two halves. */
+typedef struct {
+  const TrsvMatrix *A;
+  TrsvAnalysis    **analysis;
+  double            start;
+  void             *scratch; /* on a device */
+} AnalysisTask;
+
+static TrsvError BeginAnalysis(void *task)
+{
+  AnalysisTask *const t     = task;
+  TrsvError           error = TRSV_SUCCESS;
+
+  t->start     = TrsvSeconds();
+  *t->analysis = NULL;
+  TrsvCall(TrsvAlloc(sizeof(**t->analysis), t->analysis));
+  memset(*t->analysis, 0, sizeof(**t->analysis));
+  (*t->analysis)->memory = t->A->memory;
+  if (t->A->memory == TRSV_DEVICE) error = TrsvDeviceAnalysisBegin(t->A, &t->scratch);
+  if (error) TrsvAnalysisDestroy(t->analysis);
+  return error;
+}
+
+static TrsvError EndAnalysis(void *task)
+{
+  AnalysisTask *const t     = task;
+  const TrsvError     error = t->A->memory == TRSV_DEVICE ? TrsvDeviceAnalysisEnd(t->A, t->scratch, *t->analysis)
+                                                          : AnalyzeOnHost(t->A, *t->analysis);
+
+  (*t->analysis)->seconds = TrsvSeconds() - t->start;
+  if (error) TrsvAnalysisDestroy(t->analysis);
+  return error;
+}
+
+static TrsvError RunAnalysis(AnalysisTask *t)
+{
+  TrsvCall(BeginAnalysis(t));
+  return EndAnalysis(t);
+}
+
 TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
-  const double start = TrsvSeconds();
-  TrsvError    error;
-
-  *analysis = NULL;
-  TrsvCall(TrsvAlloc(sizeof(**analysis), analysis));
-  memset(*analysis, 0, sizeof(**analysis));
-  (*analysis)->memory  = A->memory;
-  error                = (A->memory == TRSV_HOST ? AnalyzeOnHost : TrsvDeviceAnalyze)(A, *analysis);
-  (*analysis)->seconds = TrsvSeconds() - start;
-  if (error) TrsvAnalysisDestroy(analysis);
-  return error;
+  return RunAnalysis(&(AnalysisTask){A, analysis, 0, NULL});
 }
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
@@ -198,22 +228,10 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
   return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
 }
 
-typedef struct {
-  const TrsvMatrix *A;
-  TrsvAnalysis    **analysis;
-} AnalysisTask;
-
-static TrsvError RunAnalysis(void *task)
-{
-  const AnalysisTask *const a = task;
-
-  return TrsvAnalyze(a->A, a->analysis);
-}
-
 static TrsvError AnalyzePair(AnalysisTask *first, AnalysisTask *second)
 {
   if (first->A->memory == TRSV_DEVICE) {
-    const TrsvError error = TrsvRunInterleaved(RunAnalysis, first, second);
+    const TrsvError error = TrsvRunInLockStep(BeginAnalysis, EndAnalysis, first, second);
 
     if (error != TRSV_ERR_MEMORY) return error;
     TrsvAnalysisDestroy(first->analysis); /* there may be enough memory for one at a time */
@@ -225,7 +243,7 @@ static TrsvError AnalyzePair(AnalysisTask *first, AnalysisTask *second)
 
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
-  AnalysisTask first = {L, lower}, second = {U, upper};
+  AnalysisTask first = {L, lower, 0, NULL}, second = {U, upper, 0, NULL};
   TrsvError error;
 
   *lower = *upper = NULL;

@@ -199,24 +199,31 @@ static TrsvError ExplainRow(const TrsvMatrix *A, int i, int entries)
                           offset[0], offset[1], entries);
 }
 
-/* Checks all rows, and searches for level sets if word [3 rows] is not NULL. scratch: in device memory. */
-static TrsvError CheckRows(const TrsvMatrix *A, unsigned *word, CheckResult *scratch, CheckResult *found)
+/* Launches the checks of all rows, and the search for level sets if word [3 rows] is not NULL. scratch: in device
+   memory. */
+static TrsvError LaunchChecks(const TrsvMatrix *A, unsigned *word, CheckResult *scratch)
+{
+  if (!A->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceClear(scratch, sizeof(*scratch), NULL));
+  TrsvCall(TrsvLaunchEach("analysis_check", analysis_check, A->rows, TriangleView(A), word, scratch));
+  return word ? TrsvSearchLevels(A, &scratch->wrong, word, word + A->rows, &scratch->search) : TRSV_SUCCESS;
+}
+
+/* Waits for LaunchChecks(); returns the error of the first invalid row. */
+static TrsvError ReadChecks(const TrsvMatrix *A, const CheckResult *scratch, CheckResult *found)
 {
   *found = CheckResult{};
   if (!A->rows) {
     TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
     return TrsvCheckStart(A, found->start);
   }
-  TrsvCall(TrsvDeviceClear(scratch, sizeof(*scratch), NULL));
-  TrsvCall(TrsvLaunchEach("analysis_check", analysis_check, A->rows, TriangleView(A), word, scratch));
-  if (word) TrsvCall(TrsvSearchLevels(A, &scratch->wrong, word, word + A->rows, &scratch->search));
   TrsvCall(TrsvDeviceDownload(found, scratch, sizeof(*found), NULL));
   TrsvCall(TrsvCheckStart(A, found->start));
   if (found->wrong) return ExplainRow(A, A->rows - (int)found->wrong, found->entries);
   return TrsvCheckSearch(&found->search);
 }
 
-/* Sorts the rows into level sets, and finds the statistics of level sets. word: from CheckRows(); sums [2]: zeros. */
+/* Sorts the rows into level sets, and finds their statistics. word: from LaunchChecks(); sums [2]: zeros. */
 static TrsvError BuildLevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sums)
 {
   const int       rows = A->rows, levels = a->statistics.levels;
@@ -238,14 +245,15 @@ static TrsvError BuildLevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entrie
   return TRSV_SUCCESS;
 }
 
-/* scratch: a CheckResult, and words as in CheckRows(). */
-static TrsvError Analyze(const TrsvMatrix *A, CheckResult *scratch, TrsvAnalysis *a)
-{
-  const bool      unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  unsigned *const word = (unsigned *)(scratch + 1);
-  CheckResult     found;
+/* The words for the search, which follow the result. */
+static unsigned *WordsOf(CheckResult *scratch) { return (unsigned *)(scratch + 1); }
 
-  TrsvCall(CheckRows(A, word, scratch, &found));
+static TrsvError ReadAnalysis(const TrsvMatrix *A, CheckResult *scratch, TrsvAnalysis *a)
+{
+  const bool  unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  CheckResult found;
+
+  TrsvCall(ReadChecks(A, scratch, &found));
   a->statistics.row_max        = (int)found.row_max;
   a->statistics.levels         = (int)found.search.levels;
   a->statistics.level_max      = (int)found.search.widest;
@@ -253,17 +261,26 @@ static TrsvError Analyze(const TrsvMatrix *A, CheckResult *scratch, TrsvAnalysis
   a->statistics.chain_fraction = A->rows ? (double)found.chained / A->rows : 0;
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0),
                      (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
-  return BuildLevelSets(A, a, found.entries, word, scratch->sums);
+  return BuildLevelSets(A, a, found.entries, WordsOf(scratch), scratch->sums);
 }
 
-extern "C" TrsvError TrsvDeviceAnalyze(const TrsvMatrix *A, TrsvAnalysis *a)
+extern "C" TrsvError TrsvDeviceAnalysisBegin(const TrsvMatrix *A, void **scratch)
 {
-  CheckResult *scratch;
-  TrsvError    error;
+  CheckResult *s;
 
+  *scratch = NULL;
   TrsvCall(TrsvCheckStart(A, 0));
-  TrsvCall(TrsvScratchAlloc(sizeof(*scratch) + 3 * sizeof(unsigned) * (size_t)A->rows, &scratch, NULL));
-  error = Analyze(A, scratch, a);
+  TrsvCall(TrsvScratchAlloc(sizeof(*s) + 3 * sizeof(unsigned) * (size_t)A->rows, &s, NULL));
+  const TrsvError error = LaunchChecks(A, WordsOf(s), s);
+  if (error) TrsvScratchFree(s, NULL);
+  else *scratch = s;
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceAnalysisEnd(const TrsvMatrix *A, void *scratch, TrsvAnalysis *a)
+{
+  const TrsvError error = ReadAnalysis(A, (CheckResult *)scratch, a);
+
   TrsvScratchFree(scratch, NULL);
   return error;
 }
@@ -275,7 +292,8 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
   TrsvError   error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(*scratch), &scratch, NULL));
-  error = CheckRows(A, NULL, scratch, &found);
+  error = LaunchChecks(A, NULL, scratch);
+  if (!error) error = ReadChecks(A, scratch, &found);
   TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;

@@ -87,8 +87,12 @@ static inline int TrsvRegular(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* analysis.cu: TrsvAnalyze, with a zeroed analysis whose arrays the caller frees even after an error; TrsvTranspose. */
-TrsvError TrsvDeviceAnalyze(const TrsvMatrix *, TrsvAnalysis *);
+/* analysis.cu: TrsvAnalyze in two halves. Begin launches the search for level sets and allocates scratch; End waits for
+   it, and frees scratch. The analysis has zeros before; the caller frees its arrays, even after an error. */
+TrsvError TrsvDeviceAnalysisBegin(const TrsvMatrix *, void **scratch);
+TrsvError TrsvDeviceAnalysisEnd(const TrsvMatrix *, void *scratch, TrsvAnalysis *);
+
+/* analysis.cu: TrsvTranspose. */
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
 /* Sets the heights of both analyses, on a device and with more than TRSV_FEW_LEVELS level sets, if the levels of each

@@ -25,15 +25,12 @@ extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stre
   return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device");
 }
 
-/* During a wait in the driver the other interleaved function could not continue. So few words are polled, and for more
-   the stream is idle before the copy. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   const size_t few = 64 * sizeof(unsigned);
 
   if (bytes <= few && bytes % sizeof(unsigned) == 0)
     return TrsvDeviceDownloadWords((unsigned *)host, (const unsigned *)device, (int)(bytes / sizeof(unsigned)), stream);
-  TrsvCall(TrsvDeviceWait(stream));
   TrsvCall(
     Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");

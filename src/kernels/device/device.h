@@ -76,7 +76,7 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
                          int *sorted_values);
 
 /* stream.cu: the stream that a NULL argument stands for in this thread: CUDA's default stream; in the second of two
-   interleaved functions that function's own stream. */
+   tasks in lock step a stream of its own. */
 TrsvStream TrsvCurrentStream(void);
 
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
@@ -84,7 +84,7 @@ static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? s
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
 TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* idle: 1 if the stream has done all its work. Does not wait */
 TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
-int       TrsvDeviceSharing(void);     /* 2 in interleaved functions, else 1 */
+int       TrsvDeviceSharing(void);     /* 2 in a task in lock step, else 1 */
 
 /* stream.cu: waits until a kernel of the stream has stored value in a word of pinned memory. Words that it stored
    before are then there, too. TRSV_ERR_DEVICE: the stream has failed, or is idle without it. */
@@ -93,10 +93,11 @@ TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream);
 /* stream.cu: downloads n words of the current device by a kernel. */
 TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
 
-/* interleave.cu: calls run(first) and run(second) in one thread: while one waits for the device, the other continues.
-   First waits for the default stream. Returns the error of the first, or else of the second. Neither may hold a lock
-   while it waits for the device. */
-TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
+/* lockstep.cu: calls begin(first), begin(second), end(first), end(second), so that what begin launches for both runs at
+   the same time: the second task has its own stream. Waits for the current stream first and for the second stream at
+   last. If begin(second) fails, end(first) is still called; otherwise end is called for each begin that has succeeded.
+   Returns the first error. */
+TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *task), TrsvError (*end)(void *task), void *first, void *second);
 
 /* stream.cu: orders the work of one object in several streams. All members start as zeros. Between Begin and End the
    caller launches work in the stream; the object's earlier work in another stream is done first. Work in one stream

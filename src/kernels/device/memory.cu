@@ -24,6 +24,7 @@ struct Pool {
   bool          known;  /* CreatePool() has succeeded */
   cudaMemPool_t memory; /* NULL: the device has no pools */
   cudaStream_t  stream; /* idle */
+  cudaStream_t  second; /* TrsvSecondStream() */
 };
 
 /* Memory that could not be freed yet, because a wait for the device failed during a capture. */
@@ -53,12 +54,14 @@ static TrsvError CreatePool(int device, Pool *p)
   TrsvCall(Check(cudaMemPoolSetAttribute(p->memory, cudaMemPoolAttrReleaseThreshold, &all), "cudaMemPoolSetAttribute"));
   TrsvCall(Check(cudaMemPoolSetAttribute(p->memory, cudaMemPoolReuseAllowInternalDependencies, &none),
                  "cudaMemPoolSetAttribute"));
+  TrsvCall(Check(cudaStreamCreateWithFlags(&p->second, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
   return Check(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
 static void DestroyPool(Pool *p)
 {
   if (p->stream) (void)cudaStreamDestroy(p->stream);
+  if (p->second) (void)cudaStreamDestroy(p->second);
   if (p->memory) (void)cudaMemPoolDestroy(p->memory);
   *p = Pool();
 }
@@ -80,6 +83,15 @@ static TrsvError GetPool(Pool *pool)
   *pool = *p;
   (void)pthread_mutex_unlock(&lock);
   return error;
+}
+
+TrsvError TrsvSecondStream(cudaStream_t *stream)
+{
+  Pool p;
+
+  TrsvCall(GetPool(&p));
+  *stream = p.second;
+  return TRSV_SUCCESS;
 }
 
 static uint64_t GetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute)
@@ -204,7 +216,7 @@ struct Block {
 };
 
 enum {
-  BLOCKS      = 3, /* of a thread: two interleaved functions and the caller's stream */
+  BLOCKS      = 3, /* of a thread: two tasks in lock step and the caller's stream */
   BLOCK_BYTES = 8 << 20
 };
 #ifndef PIECE_BYTES
@@ -317,7 +329,6 @@ extern "C" void TrsvDeviceFinalize(void)
     (void)pthread_mutex_unlock(&lock);
   }
   (void)cudaSetDevice(device);
-  TrsvInterleaveFinalize();
   TrsvPinnedFinalize();
   (void)cudaGetLastError();
 }

@@ -10,14 +10,10 @@ thread_local ThreadState TrsvThisThread;
 
 extern "C" TrsvStream TrsvCurrentStream(void) { return TrsvThisThread.stream; }
 
-extern "C" int TrsvDeviceSharing(void) { return TrsvThisThread.yield ? 2 : 1; }
+extern "C" int TrsvDeviceSharing(void) { return TrsvThisThread.shared ? 2 : 1; }
 
 extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
 {
-  for (int idle; TrsvThisThread.yield; TrsvThisThread.yield()) {
-    TrsvCall(TrsvDeviceIsIdle(stream, &idle));
-    if (idle) return TRSV_SUCCESS;
-  }
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
@@ -40,7 +36,7 @@ extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvS
     if (polls % (1 << 16) == 0) { /* seldom: a query takes a lock of the driver */
       TrsvCall(TrsvDeviceIsIdle(stream, &idle));
       (void)sched_yield(); /* other processes may need this core */
-    } else if (TrsvThisThread.yield) TrsvThisThread.yield();
+    }
   }
   return TRSV_SUCCESS;
 }

@@ -64,19 +64,12 @@ const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory memory, unsigned traits)
   return NULL;
 }
 
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone,
-                               TrsvError *instead, TrsvPlan **plan)
+const TrsvAlgorithm *TrsvAlgorithmInstead(const TrsvAlgorithm *chosen, TrsvError error, int alone)
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL);
-  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, 0, plan);
 
-  *instead = TRSV_SUCCESS;
-  if (algorithm->memory == TRSV_HOST || algorithm == thread ||
-      (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone)))
-    return error;
-  *instead = error;
-  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, 0, plan);
+  if (chosen->memory == TRSV_HOST || chosen == thread) return NULL;
+  return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && alone) ? thread : NULL;
 }
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)

@@ -23,24 +23,7 @@ static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, 
                   named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* Makes the plan of the algorithm in m->choice. */
-static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source,
-                          int entries, const TrsvPermutation *places, int named, int alone, TrsvPairMember *m)
-{
-  const TrsvAlgorithm *a = m->choice.algorithm;
-  TrsvError            error, instead;
-
-  if (named) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, a, 0, &m->plan);
-  error = TrsvPlanCreateChosen(T, analysis, source, entries, places, a, alone, &instead, &m->plan);
-  if (!instead) return error;
-  (void)snprintf(m->choice.reason, sizeof(m->choice.reason),
-                 instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", a->name);
-  if (m->plan) m->choice.algorithm = m->plan->algorithm;
-  if (m->choice.predicted > 0) m->choice.predicted = TrsvPredict(m->choice.algorithm, &m->statistics, pair->precision);
-  return error;
-}
-
-/* The arguments of MakeMember. */
+/* A member that is being made. */
 typedef struct {
   const TrsvPair      *pair;
   const TrsvMatrix    *A;
@@ -50,31 +33,87 @@ typedef struct {
   const TrsvChoice    *known;
   TrsvPairMember      *member;
   int                  alone; /* the other member is not made at the same time */
-} MemberRequest;
 
-static TrsvError MakeMember(void *request)
+  /* from BeginMember to EndMember */
+  double              start;
+  TrsvMatrix          T;        /* A, or its transpose */
+  int                *offsets;  /* of the transpose */
+  const int          *source;
+  const TrsvAnalysis *analysis; /* of T */
+  TrsvAnalysis       *made;     /* the same if it is not A's */
+} MemberTask;
+
+static void FreeTask(MemberTask *t)
 {
-  const MemberRequest *const k        = request;
-  const double               start    = TrsvSeconds();
-  TrsvMatrix                 T        = *k->A;
-  int                       *offsets  = NULL;
-  const int                 *source   = NULL;
-  const TrsvAnalysis        *analysis = NULL;
-  TrsvAnalysis              *made     = NULL;
-  TrsvError                  error    = k->pair->transposed ? TrsvTranspose(k->A, &T, &offsets, &source) : TRSV_SUCCESS;
+  TrsvAnalysisDestroy(&t->made);
+  TrsvFree(t->A->memory, t->offsets);
+}
 
-  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
+static TrsvError BeginPlan(const MemberTask *t)
+{
+  return TrsvPlanBegin(&t->T, t->analysis, t->source, TrsvStored(&t->T, t->analysis), &t->places,
+                       t->member->choice.algorithm, 0, &t->member->plan);
+}
+
+/* Begins the plan of another algorithm after an error of the one that was chosen. Returns that error if there is no
+   other. */
+static TrsvError ReplacePlan(const MemberTask *t, TrsvError error)
+{
+  TrsvChoice *const    c       = &t->member->choice;
+  const TrsvAlgorithm *instead = t->named ? NULL : TrsvAlgorithmInstead(c->algorithm, error, t->alone);
+
+  if (!instead) return error;
+  (void)snprintf(c->reason, sizeof(c->reason),
+                 error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", c->algorithm->name);
+  c->algorithm = instead;
+  if (c->predicted > 0) c->predicted = TrsvPredict(instead, &t->member->statistics, t->pair->precision);
+  return BeginPlan(t);
+}
+
+static TrsvError BeginMember(void *task)
+{
+  MemberTask *const t = task;
+  TrsvError         error;
+
+  t->start   = TrsvSeconds();
+  t->T       = *t->A;
+  t->offsets = NULL;
+  t->source  = NULL;
+  t->made    = NULL;
+  error      = t->pair->transposed ? TrsvTranspose(t->A, &t->T, &t->offsets, &t->source) : TRSV_SUCCESS;
+  if (!error) error = TrsvAnalysisGet(&t->T, &t->analysis, &t->made);
   if (!error) {
-    k->member->statistics = analysis->statistics;
-    error                 = ChooseAlgorithm(k->pair, k->selection, k->named, k->known, k->member);
+    t->member->statistics = t->analysis->statistics;
+    error                 = ChooseAlgorithm(t->pair, t->selection, t->named, t->known, t->member);
   }
-  if (!error)
-    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->named != NULL, k->alone,
-                     k->member);
-  TrsvAnalysisDestroy(&made);
-  TrsvFree(k->A->memory, offsets);
-  k->member->seconds = TrsvSeconds() - start;
+  if (!error) {
+    error = BeginPlan(t);
+    if (error) error = ReplacePlan(t, error);
+  }
+  if (error) FreeTask(t);
   return error;
+}
+
+static TrsvError EndMember(void *task)
+{
+  MemberTask *const t     = task;
+  TrsvPlan **const  plan  = &t->member->plan;
+  TrsvError         error = TrsvPlanEnd(&t->T, t->analysis, t->source, plan);
+
+  if (error) {
+    error = ReplacePlan(t, error);
+    if (!error) error = TrsvPlanEnd(&t->T, t->analysis, t->source, plan);
+  }
+  FreeTask(t);
+  t->member->seconds = TrsvSeconds() - t->start;
+  return error;
+}
+
+static TrsvError MakeMember(MemberTask *t)
+{
+  t->alone = 1;
+  TrsvCall(BeginMember(t));
+  return EndMember(t);
 }
 
 /* 1 if the two plans are made at the same time. With few level sets that saves nothing. With large factors one analysis
@@ -107,23 +146,25 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                            const TrsvChoice *known)
 {
   const int     t        = p->transposed;
-  MemberRequest forward  = {p,           t ? U : L,         {t ? column : row, NULL},
-                            selection,   t ? upper : lower, t ? NULL : known,
-                            &p->forward, 0};
-  MemberRequest backward = {p,            t ? L : U,         {NULL, t ? row : column},
-                            selection,    t ? lower : upper, NULL,
-                            &p->backward, 0};
-  int           alone    = !AreMadeTogether(p, L);
-  TrsvError     error;
+  MemberTask    forward  = {.pair      = p,
+                            .A         = t ? U : L,
+                            .places    = {t ? column : row, NULL},
+                            .selection = selection,
+                            .named     = t ? upper : lower,
+                            .known     = t ? NULL : known,
+                            .member    = &p->forward};
+  MemberTask    backward = {.pair      = p,
+                            .A         = t ? L : U,
+                            .places    = {NULL, t ? row : column},
+                            .selection = selection,
+                            .named     = t ? lower : upper,
+                            .member    = &p->backward};
+  TrsvError     error    = TRSV_ERR_MEMORY;
 
-  if (!alone) {
-    error = TrsvRunInterleaved(MakeMember, &forward, &backward);
-    alone = error == TRSV_ERR_MEMORY; /* makes both again: otherwise the choice would depend on timing */
-  }
-  if (alone) {
+  if (AreMadeTogether(p, L)) error = TrsvRunInLockStep(BeginMember, EndMember, &forward, &backward);
+  if (error == TRSV_ERR_MEMORY) { /* makes both again: otherwise the choice would depend on the memory of the other */
     TrsvPlanDestroy(&p->forward.plan);
     TrsvPlanDestroy(&p->backward.plan);
-    forward.alone = backward.alone = 1;
     TrsvCall(MakeMember(&forward));
     error = MakeMember(&backward);
   }

@@ -25,12 +25,10 @@ TrsvChoice TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSel
 /* The predicted seconds of a solve on the current device; 0: the algorithm has no prediction. */
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
-/* TrsvPlanCreatePlaced for an algorithm that was chosen, not named. If it is unsupported here, the thread-level
-   algorithm replaces it, which runs on every device in little memory; *instead is then the error, else TRSV_SUCCESS.
-   If memory is full, it does so only if `alone`: with two plans at a time the choice would depend on timing. */
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
-                               const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
-                               TrsvPlan **plan);
+/* The algorithm that replaces one that was chosen, not named, after this error of its plan: the thread-level algorithm,
+   which runs on every device in little memory; NULL: none. If memory is full, there is one only if `alone`: of two
+   plans at a time the other may have the memory. */
+const TrsvAlgorithm *TrsvAlgorithmInstead(const TrsvAlgorithm *chosen, TrsvError, int alone);
 
 enum {
   TRSV_TRIALS = 64

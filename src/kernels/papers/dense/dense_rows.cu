@@ -178,7 +178,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   int *const offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
-  TrsvError     error, instead;
+  TrsvError     error;
   int           n = 0;
 
   for (int i = g->begin; i < g->end; i++) {
@@ -196,8 +196,9 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   TrsvCall(TrsvAnalyze(&M, &analysis));
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
-  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
-                               &g->plan); /* not alone: the pair's other plan may be made at the same time */
+  error = TrsvPlanCreatePlaced(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
+  best  = error ? TrsvAlgorithmInstead(best, error, 0) : NULL;
+  if (best) error = TrsvPlanCreatePlaced(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);

@@ -142,25 +142,31 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
   return TRSV_SUCCESS;
 }
 
-static TrsvError MakePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                           int rank)
+static TrsvError BeginPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                            int rank)
 {
   Data(plan)->finds_pivots = 1;
-  return A->rows ? TrsvChunkMakeSchedule(plan, A, analysis, source, rank) : TRSV_SUCCESS;
+  return A->rows ? TrsvChunkScheduleBegin(plan, A, analysis, source, rank) : TRSV_SUCCESS;
+}
+
+static TrsvError FinishPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return Data(plan)->setup ? TrsvChunkScheduleEnd(plan) : TRSV_SUCCESS;
 }
 
 static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   TrsvCall(AllocatePlan(plan));
-  return MakePlain(plan, A, analysis, source, plan->rank);
+  return BeginPlain(plan, A, analysis, source, plan->rank);
 }
 
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
   TrsvCall(AllocatePlan(plan));
-  TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, &Data(plan)->inverse));
-  return Data(plan)->inverse ? TRSV_SUCCESS : MakePlain(plan, A, analysis, source, 0);
+  TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
+  if (Data(plan)->inverse) return TrsvInverseEnd(plan, Data(plan)->inverse);
+  return BeginPlain(plan, A, analysis, source, 0);
 }
 
 /* 1 if inverted blocks are predicted to be faster: the time with them by the schedule of the product, without them by
@@ -175,20 +181,36 @@ static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
 
 /* Rank 0 has inverted blocks if both the statistics and the schedule of the product predict that they are faster.
    Rank 1 is the other form, if both are possible. Further ranks have no inverted blocks. */
+static int PlainRank(const TrsvPlan *plan, const TrsvStatistics *s)
+{
+  const int rank = plan->rank - TrsvInverseIsPossible(s);
+
+  return rank > 0 ? rank : 0;
+}
+
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s        = &analysis->statistics;
-  const int             possible = TrsvInverseIsPossible(s), likely = IsLikelyInverted(s, plan->precision);
+  const TrsvStatistics *s    = &analysis->statistics;
+  const int             rank = plan->rank;
 
   TrsvCall(AllocatePlan(plan));
-  if (!possible || plan->rank > 1) return MakePlain(plan, A, analysis, source, plan->rank - possible);
-  if (!likely && plan->rank == 0) return MakePlain(plan, A, analysis, source, 0);
-  Inverse **inverse = &Data(plan)->inverse;
-  TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, inverse));
-  if (*inverse && (likely && IsFaster(plan, s)) == (plan->rank == 0)) return TRSV_SUCCESS;
+  if (TrsvInverseIsPossible(s) && (rank == 0 ? IsLikelyInverted(s, plan->precision) : rank == 1))
+    TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
+  return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, PlainRank(plan, s));
+}
+
+static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const TrsvStatistics *s       = &analysis->statistics;
+  Inverse             **inverse = &Data(plan)->inverse;
+
+  if (!*inverse || !(*inverse)->unfinished) return FinishPlain(plan, A, analysis, source);
+  TrsvCall(TrsvInverseEnd(plan, *inverse));
+  if ((IsLikelyInverted(s, plan->precision) && IsFaster(plan, s)) == (plan->rank == 0)) return TRSV_SUCCESS;
   TrsvInverseDestroy(*inverse);
   *inverse = NULL;
-  return MakePlain(plan, A, analysis, source, 0);
+  TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, s)));
+  return FinishPlain(plan, A, analysis, source);
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {
@@ -207,6 +229,7 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyze      = Analyze,
+  .finish       = Finish,
   .set_values   = SetValues,
   .solve        = Solve,
   .destroy      = Destroy,
@@ -224,6 +247,7 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyze      = AnalyzeRank,
+  .finish       = FinishPlain,
   .set_values   = SetValues,
   .solve        = Solve,
   .destroy      = Destroy,

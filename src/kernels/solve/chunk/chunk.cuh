@@ -8,6 +8,7 @@
 #include "solve/chunk/chunk.h"
 
 typedef struct Inverse Inverse; /* inverse.cuh */
+typedef struct ChunkSetup ChunkSetup; /* chunk_plan.cu */
 
 /* The sources of the values of records, stage by stage, in the order of places, without gaps. A source is 0: no value;
    1: the number 1; 2 + k: the caller's value k. If the source of each dependency is near that of the diagonal of its
@@ -46,6 +47,7 @@ struct ChunkPlan {
   void          *words;
   TrsvSync       sync;
   Inverse       *inverse;      /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
+  ChunkSetup    *setup;        /* from TrsvChunkScheduleBegin to TrsvChunkScheduleEnd */
   int            finds_pivots; /* see TrsvPlanFindsPivots */
 };
 
@@ -106,8 +108,10 @@ template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values,
    that the device can run. TRSV_ERR_UNSUPPORTED: there is no kernel. */
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
-/* chunk_plan.cu: makes the schedule and the records of a plan, with the settings of this rank by predicted time. */
-TrsvError TrsvChunkMakeSchedule(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
+/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time; End waits for
+   it and makes the records. */
+TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
+TrsvError TrsvChunkScheduleEnd(TrsvPlan *);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 
 /* Byte offsets at the front of shared memory, before cell 0. */

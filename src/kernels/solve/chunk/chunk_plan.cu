@@ -218,44 +218,76 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
   override_settings = s ? &kept : NULL;
 }
 
-/* Makes the schedule with the settings of this rank. For rank 0, if the best settings have too many chunks for the
-   length of the chains, tries the next ones. */
-static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *t, TrsvPrecision precision, int rank,
-                             ChunkSchedule *schedule)
+/* A schedule that is being made. */
+struct ChunkSetup {
+  ChunkHeights   heights;
+  ChunkSchedule  schedule;
+  TrsvStatistics statistics;
+  int            rank, choices, next; /* choices: settings; next: the rank of those that are tried after these */
+};
+
+/* Launches the schedule with the next settings that are possible. */
+static TrsvError PlaceNext(TrsvPrecision precision, ChunkSetup *p)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
   int               multiprocessors;
+  TrsvError         error;
 
-  if (override_settings) return TrsvChunkPlace(heights, override_settings, schedule);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time);
-  if (rank >= choices)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", choices);
-  TrsvError error = TrsvChunkPlace(heights, &choice[rank], schedule);
-  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++)
-    error = TrsvChunkPlace(heights, &choice[n], schedule);
+  if (override_settings) choice[0] = *override_settings, p->choices = 1;
+  else
+    p->choices =
+      TrsvChunkSettingsRank(&p->statistics, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time);
+  if (p->next >= p->choices)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", p->choices);
+  do error = TrsvChunkPlaceBegin(&p->heights, &choice[p->next++], &p->schedule);
+  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices);
   return error;
 }
 
-TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                                int rank)
+static void FreeSetup(ChunkSetup **setup)
 {
-  ChunkHeights  heights;
-  ChunkSchedule schedule = ChunkSchedule();
-  TrsvError     error;
+  if (!*setup) return;
+  TrsvChunkScheduleFree(&(*setup)->schedule);
+  TrsvChunkHeightsFree(&(*setup)->heights);
+  free(*setup);
+  *setup = NULL;
+}
 
-  TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
-  TrsvCall(TrsvChunkFindHeights(A, analysis, source, &heights));
-  error = PlaceRanked(&heights, &analysis->statistics, plan->precision, rank, &schedule);
-  if (!error) error = Emit(plan, &heights, &schedule);
-  TrsvChunkScheduleFree(&schedule);
-  TrsvChunkHeightsFree(&heights);
+TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                                 int rank)
+{
+  ChunkPlan *c = (ChunkPlan *)plan->data;
+
+  TrsvCall(TrsvSyncCreate(&c->sync));
+  TrsvCall(TrsvAlloc(sizeof(*c->setup), &c->setup));
+  *c->setup            = ChunkSetup();
+  c->setup->statistics = analysis->statistics;
+  c->setup->rank = c->setup->next = override_settings ? 0 : rank;
+  TrsvCall(TrsvChunkFindHeights(A, analysis, source, &c->setup->heights));
+  return PlaceNext(plan->precision, c->setup);
+}
+
+/* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
+TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
+{
+  ChunkPlan *const  c     = (ChunkPlan *)plan->data;
+  ChunkSetup *const p     = c->setup;
+  TrsvError         error = TrsvChunkPlaceEnd(&p->schedule);
+
+  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices) {
+    error = PlaceNext(plan->precision, p);
+    if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
+  }
+  if (!error) error = Emit(plan, &p->heights, &p->schedule);
+  FreeSetup(&c->setup);
   return error;
 }
 
 void TrsvChunkFreeSchedule(ChunkPlan *c)
 {
+  FreeSetup(&c->setup);
   FreeAttempt(c);
   TrsvSyncDestroy(&c->sync);
 }

@@ -168,8 +168,8 @@ int TrsvInverseIsPossible(const TrsvStatistics *s)
   return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
 }
 
-TrsvError TrsvInverseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                             Inverse **inverse)
+TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                           Inverse **inverse)
 {
   Inverse  *v;
   TrsvError error;
@@ -230,9 +230,26 @@ TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, T
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
+static void FreeProduct(Inverse *v)
+{
+  if (v->unfinished) TrsvScratchFree(v->unfinished->memory, NULL);
+  free(v->unfinished);
+  v->unfinished = NULL;
+}
+
+TrsvError TrsvInverseEnd(TrsvPlan *plan, Inverse *v)
+{
+  const TrsvError error = TrsvPlanEnd(&v->unfinished->matrix, &v->unfinished->analysis, NULL, &v->product);
+
+  FreeProduct(v);
+  if (!error) plan->bytes += TrsvPlanBytes(v->product);
+  return error;
+}
+
 void TrsvInverseDestroy(Inverse *v)
 {
   if (!v) return;
+  FreeProduct(v);
   TrsvPlanDestroy(&v->product);
   TrsvPlanDestroy(&v->plain);
   TrsvDeviceFree(v->memory);

@@ -18,6 +18,7 @@ struct Inverse {
   int        block;           /* rows of a diagonal block */
   TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T; plain: NULL until values need it */
   int        use_plain;       /* 1: the current values need plain */
+  struct InverseProduct *unfinished; /* from TrsvInverseBegin to TrsvInverseEnd */
   void      *memory;          /* holds the arrays below, and T's */
   int       *source;          /* of T, or NULL */
   int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
@@ -156,13 +157,13 @@ struct InverseProduct {
 /* Makes the patterns of D^-1 and of the product for one size; overwrites the counts. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
 
-/* Chooses the size of the blocks, and makes v->product and all patterns; v->product stays NULL if no size is predicted
-   to be faster than T. Adds to plan->bytes. */
+/* Chooses the size of the blocks, makes all patterns and begins the plan v->product; v->product stays NULL if no size
+   is predicted to be faster than T. Adds to plan->bytes. */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
-/* TrsvInverseAnalyze leaves *inverse NULL if TrsvInversePattern chooses no size. */
-TrsvError TrsvInverseAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
-                             Inverse **inverse);
+/* Begin leaves *inverse NULL if TrsvInversePattern chooses no size; End completes the plan of the product. */
+TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
+TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
 TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);
 void      TrsvInverseDescribe(const Inverse *, char *line, size_t size);

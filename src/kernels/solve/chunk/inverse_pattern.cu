@@ -280,30 +280,38 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   return TRSV_SUCCESS;
 }
 
+/* Makes the patterns of this size, and begins the plan of the product. */
+static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const TrsvStatistics *plain,
+                              const int *source)
+{
+  const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in row order */
+  InverseProduct       *P;
+  TrsvError             error;
+
+  TrsvCall(TrsvAlloc(sizeof(*P), &P));
+  v->unfinished = P;
+  error         = TrsvInverseMake(plan, v, s, size, source, P);
+  TrsvInverseFreeSizes(s);
+  TrsvCall(error);
+  P->analysis.statistics.level_span   = plain->level_span; /* an approximation */
+  P->analysis.statistics.late_per_row = (double)s->totals[size].late / plain->rows;
+  return TrsvPlanBegin(&P->matrix, &P->analysis, NULL, (int)s->totals[size].entries, &places, &TrsvChunkPlain, 0,
+                       &v->product);
+}
+
 TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
 {
-  InverseSizes   s = InverseSizes();
-  InverseProduct P = InverseProduct();
-  double         least;
-  int            sizes = 0, best = INVERSE_SIZES;
-  TrsvError      error;
+  InverseSizes s = InverseSizes();
+  double       least;
+  int          sizes = 0, best = INVERSE_SIZES;
+  TrsvError    error;
 
   TrsvCall(EstimateSolve(plain, plan->precision, &least));
   error = TrsvInverseLevels(v, &s);
   if (!error) error = CountCandidates(plain, plan->precision, least, &s, &sizes);
   if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
   if (!error && sizes) error = ChooseSize(plain, plan->precision, least, &s, sizes, &best);
-  if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
+  if (!error && best < INVERSE_SIZES) error = BeginProduct(plan, v, &s, best, plain, source);
   TrsvInverseFreeSizes(&s);
-  if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.level_span   = plain->level_span; /* an approximation */
-    P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
-    const TrsvPermutation places       = {NULL, v->to}; /* D^-1 b is in row order */
-
-    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
-                                 0, &v->product);
-    if (!error) plan->bytes += TrsvPlanBytes(v->product);
-  }
-  TrsvScratchFree(P.memory, NULL);
   return error;
 }

@@ -5,7 +5,12 @@
 #include <string.h>
 #include "solve/plan/plan.h"
 
-/* Runs the algorithm's analyze on copies of its inputs, in the memory that the algorithm expects. */
+static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return plan->algorithm->finish ? plan->algorithm->finish(plan, A, analysis, source) : TRSV_SUCCESS;
+}
+
+/* Runs the algorithm's analyze and finish on copies of their inputs, in the memory that the algorithm expects. */
 static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvMemory      to     = plan->algorithm->pattern;
@@ -34,6 +39,7 @@ static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   copied.order   = copy[2];
   copied.levels  = copy[3];
   if (!error) error = plan->algorithm->analyze(plan, &M, &copied, copy[4]);
+  if (!error) error = Finish(plan, &M, &copied, copy[4]);
   for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
   plan->places = given;
   return error;
@@ -76,8 +82,15 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
   return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
 }
 
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+/* Destroys a plan whose permutations are still the caller's. */
+static void DestroyUnfinished(TrsvPlan **plan)
+{
+  (*plan)->places = (TrsvPermutation){NULL, NULL};
+  TrsvPlanDestroy(plan);
+}
+
+TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+                        const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
@@ -97,13 +110,33 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->rank      = rank;
   if (places) p->places = *places;
   error = (A->memory == algorithm->pattern ? algorithm->analyze : AnalyzeCopies)(p, A, analysis, source);
-  if (!error) error = KeepPermutation(p, A->memory);
-  else p->places = (TrsvPermutation){NULL, NULL};
-  /* analyze works in the default stream; another stream may solve */
-  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
-  if (error) TrsvPlanDestroy(&p);
+  if (error) DestroyUnfinished(&p);
   *plan = p;
   return error;
+}
+
+TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, TrsvPlan **plan)
+{
+  const TrsvAlgorithm *algorithm = (*plan)->algorithm;
+  TrsvError            error     = TRSV_SUCCESS;
+
+  if (A->memory == algorithm->pattern) error = Finish(*plan, A, analysis, source);
+  if (error) {
+    DestroyUnfinished(plan);
+    return error;
+  }
+  error = KeepPermutation(*plan, A->memory);
+  /* the set-up works in the current stream; another stream may solve */
+  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
+  if (error) TrsvPlanDestroy(plan);
+  return error;
+}
+
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+{
+  TrsvCall(TrsvPlanBegin(A, analysis, source, values, places, algorithm, rank, plan));
+  return TrsvPlanEnd(A, analysis, source, plan);
 }
 
 TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)

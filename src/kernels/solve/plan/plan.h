@@ -50,8 +50,11 @@ struct TrsvAlgorithm {
   TrsvMemory  memory;
   TrsvMemory  pattern; /* the memory in which analyze expects the matrix, its analysis and source */
 
-  /* analyze gets a plan without data, and allocates plan->data; destroy must free it, even after analyze has failed. */
+  /* analyze gets a plan without data, and allocates plan->data; destroy must free it, even after analyze has failed.
+     finish gets the same arguments after it, and completes what analyze has only launched; NULL: nothing. Another plan
+     may be analyzed in between, in another stream. */
   TrsvError (*analyze)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+  TrsvError (*finish)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
   TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
   TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvPlan *);
@@ -111,6 +114,13 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* 1: the current d
    be NULL. Waits for the default stream. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+
+/* TrsvPlanCreatePlaced in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
+   stream. End needs the matrix, analysis, source and permutations of Begin again, and must be called before the plan is
+   destroyed. After an error *plan is NULL. */
+TrsvError TrsvPlanBegin(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
+                        const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+TrsvError TrsvPlanEnd(const TrsvMatrix *, const TrsvAnalysis *, const int *source, TrsvPlan **plan);
 
 /* Sets new values, given in the order of the matrix's columns, or at the indices in source. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);

@@ -102,8 +102,14 @@ struct ChunkSchedule {
   int              *time;         /* [nodes] */
   unsigned         *spare[2];     /* [nodes] scratch for the emission */
   void             *early;        /* holds time and spare; freed once all imports have cells */
+  unsigned         *words;        /* of the launch, until TrsvChunkPlaceEnd */
+  void             *placing;      /* holds words and the other scratch of the launch */
 };
 
+/* Schedules all positions: Begin launches, End waits and sets nodes and times. TrsvChunkPlace does both.
+   TRSV_ERR_UNSUPPORTED of either: the schedule would be too long for these settings. */
+TrsvError TrsvChunkPlaceBegin(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
+TrsvError TrsvChunkPlaceEnd(ChunkSchedule *);
 TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 

@@ -185,14 +185,6 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
 
 /* --- the schedule --- */
 
-/* Scratch of the placement. */
-struct PlaceScratch {
-  int      *list;   /* [n] positions by chunk, then falling height */
-  unsigned *finish; /* [n] the time of each position: its own flag */
-  unsigned *words;
-  void     *memory; /* holds the arrays above */
-};
-
 /* True if a position has more dependencies than a record. */
 static bool HasPartialSums(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
 
@@ -205,7 +197,9 @@ static size_t RecordsMax(const ChunkHeights *o, const TrsvChunkSettings *s)
   return n + (HasPartialSums(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
 }
 
-static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, PlaceScratch *r)
+/* list [n]: positions by chunk, then falling height; finish [n]: the time of each position, its own flag. */
+static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, int **list,
+                                  unsigned **finish)
 {
   const size_t n = (size_t)o->graph.n, nodes = RecordsMax(o, s);
 
@@ -218,16 +212,17 @@ static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
   return TrsvArenaScratch(
-    [&](TrsvArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
+    [&](TrsvArena &a) { a.take(n, *list), a.take(n, *finish), a.take(CHUNK_WORDS, t->words); }, &t->placing);
 }
 
-static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits,
-                                ChunkSchedule *t, PlaceScratch *r)
+static TrsvError LaunchPlacement(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits,
+                                 ChunkSchedule *t)
 {
   const ChunkGraph &G = o->graph;
-  unsigned          now[CHUNK_WORDS];
+  int              *list;
+  unsigned         *finish;
 
-  TrsvCall(AllocateSchedule(o, settings, t, r));
+  TrsvCall(AllocateSchedule(o, settings, t, &list, &finish));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
   int *const positions = t->time; /* times are written after the sort */
 
@@ -238,14 +233,14 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
   TrsvCall(TrsvLaunchEach("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
-                          t->cuts, keys, positions, r->finish, r->words));
-  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
+                          t->cuts, keys, positions, finish, t->words));
+  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
-  /* no more than a chunk needs, so that another launch fits beside this one (interleave.cu) */
+  /* no more than a chunk needs, so that another launch fits beside this one (lockstep.cu) */
   const size_t room  = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
                times = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
   PlaceView    v     = {G,
-                        TrsvSyncScratch(r->words),
+                        TrsvSyncScratch(t->words),
                         settings->length,
                         settings->width,
                         settings->steps_l2,
@@ -253,45 +248,57 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
                         settings->cluster,
                         (int)times,
                         t->cuts,
-                        r->list,
+                        list,
                         o->height,
                         t->first,
-                        r->finish,
+                        finish,
                         t->time,
                         t->taken,
                         t->sorted,
-                        r->words};
+                        t->words};
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times,
               (TrsvStream)NULL, v);
-  TrsvCall(TrsvDeviceCheckLaunch("chunk_place"));
-  TrsvCall(ChunkWordsRead(r->words, now));
-  t->times = (int)now[CHUNK_MAXIMUM];
-  t->nodes = (int)now[CHUNK_NODES];
-  return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
-                                       (int)TIME_MAX)
-                         : TRSV_SUCCESS;
+  return TrsvDeviceCheckLaunch("chunk_place");
 }
 
-TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
+TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
-  const int    chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
-  PlaceScratch r      = PlaceScratch();
-  int          bits   = 0;
+  const int chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
+  int       bits   = 0;
 
   while (1 << bits < chunks) bits++;
   bits += o->bits;
   if (bits > 32)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks and heights of %d bits exceed a 32-bit key", chunks,
                     o->bits);
-  const TrsvError error = PlacePositions(o, settings, chunks, bits, t, &r);
-  TrsvScratchFree(r.memory, NULL);
-  return error;
+  return LaunchPlacement(o, settings, chunks, bits, t);
+}
+
+TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
+{
+  unsigned now[CHUNK_WORDS];
+
+  TrsvCall(ChunkWordsRead(t->words, now));
+  TrsvScratchFree(t->placing, NULL);
+  t->placing = NULL;
+  t->times   = (int)now[CHUNK_MAXIMUM];
+  t->nodes   = (int)now[CHUNK_NODES];
+  return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
+                                       (int)TIME_MAX)
+                             : TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
+{
+  TrsvCall(TrsvChunkPlaceBegin(o, settings, t));
+  return TrsvChunkPlaceEnd(t);
 }
 
 void TrsvChunkScheduleFree(ChunkSchedule *t)
 {
   TrsvScratchFree(t->memory, NULL);
   TrsvScratchFree(t->early, NULL);
+  TrsvScratchFree(t->placing, NULL);
   *t = ChunkSchedule();
 }

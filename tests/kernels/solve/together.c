@@ -1,5 +1,5 @@
 /*
-   L and U are analyzed at the same time, as coroutines: the results equal those of one after the other, after any
+   L and U are analyzed at the same time, in lock step: the results equal those of one after the other, after any
    failure, and with too little memory for both.
 */
 #include "check.h"
@@ -95,10 +95,9 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
          "%s: not the same statistics, memory or prediction", where);
 }
 
-static void CheckInterleaved(const TrsvAlgorithm *a)
+static void CheckPairs(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {CHAIN, BAND, DENSE};
-  unsigned           met      = 0; /* turns in addition to those of one after the other */
 
   Begin("L and U made at the same time, by %s: as one after the other", a ? TrsvAlgorithmName(a) : "the one chosen");
   for (int s = 0; s < (Reduced() ? 1 : 3); s++)
@@ -110,13 +109,12 @@ static void CheckInterleaved(const TrsvAlgorithm *a)
       if (ExpectError(CreatePairs(&f, 0, transposed, a, a, &alone), TRSV_SUCCESS, "one after the other")) {
         SolvePairs(alone, &f, f.y);
         for (unsigned k = 0; k < (Reduced() ? 3 : 6); k++) {
-          const unsigned turns = SimtTurns();
+          const unsigned before = SimtBeside();
 
           Schedule(k);
           if (!ExpectError(CreatePairs(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time"))
             continue;
-          if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn"))
-            met += SimtTurns() - turns - 2;
+          Expect(SimtBeside() > before, "no launch in a second stream");
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
           SolvePairs(pair, &f, f.x);
@@ -131,7 +129,6 @@ static void CheckInterleaved(const TrsvAlgorithm *a)
       FreeInput(&f);
     }
   SimtDefaults();
-  Expect(met > (Reduced() ? 4 : 40), "the two have hardly met: %u turns", met);
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
 }
@@ -276,44 +273,14 @@ static void CheckScarceMemory(void)
   End();
 }
 
-static int counted;
-
-static TrsvError Count(void *when)
-{
-  *(int *)when = ++counted;
-  return TRSV_SUCCESS;
-}
-
-static TrsvError CountTwo(void *when)
-{
-  int *const times = when;
-
-  return TrsvRunInterleaved(Count, times, times + 1);
-}
-
-/* There are two stacks at most: two within one of two come one after the other. */
-static void CheckNested(void)
-{
-  int times[4] = {0};
-
-  Begin("two within one of two");
-  counted = 0;
-  ExpectError(TrsvRunInterleaved(CountTwo, times, times + 2), TRSV_SUCCESS, "TrsvRunInterleaved");
-  Expect(counted == 4, "%d of 4 ran", counted);
-  for (int i = 0; i < 4; i += 2)
-    Expect(times[i] > 0 && times[i + 1] > times[i], "%d before %d", times[i], times[i + 1]);
-  End();
-}
-
-void TestInterleave(void)
+void TestTogether(void)
 {
   const TrsvAlgorithm *a;
 
-  CheckInterleaved(NULL);
-  for (int i = 0; (a = DeviceAlgorithm(&i));) CheckInterleaved(a);
+  CheckPairs(NULL);
+  for (int i = 0; (a = DeviceAlgorithm(&i));) CheckPairs(a);
   CheckErrors();
   CheckFailures(0);
   CheckFailures(1);
   CheckScarceMemory();
-  CheckNested();
 }
