@@ -215,7 +215,8 @@ static void TestCaptures(unsigned *wrong)
     for (unsigned k = 0; !over; k++) {
       Work w = {k, wrong};
 
-      EXPECT_SUCCESS(SetUp(&w));
+      EXPECT_SUCCESS(BeginSetUp(&w));
+      EXPECT_SUCCESS(EndSetUp(&w));
     }
   });
   for (int k = 0; k < (small ? 5 : 200); k++) {
