@@ -20,10 +20,11 @@ HEADING, BEFORE = "## Other preconditioners and solves\n\n", "## Orderings\n"
 OURS, NATURAL = "multicolor", "natural"
 WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": "SpSV, sliced ELL",
         "sweeps_2": "2 sweeps", "sweeps_5": "5 sweeps", "hypre_ilu": "hypre's ILU",
-        "hypre_ilu_multicolor": "hypre's ILU, multicolor", "hypre_sweeps": "hypre's ILU, 5 iterations", "cpu": "CPU",
+        "hypre_ilu_multicolor": "hypre's ILU, multicolor", "hypre_sweeps": "hypre's ILU, 5 iterations",
+        "ginkgo_ilu": "Ginkgo's ILU", "ginkgo_ilu_multicolor": "Ginkgo's ILU, multicolor", "cpu": "CPU",
         NATURAL: "natural", OURS: "multicolor", "auto": "auto"}
 # their set-up factors on the host, or does not include the ordering
-SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor")
+SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor", "ginkgo_ilu_multicolor")
 TEXT = (
     "b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a solve may take "
     "1 s. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in NVIDIA's HPCG) and sweeps work on the matrix "
@@ -33,8 +34,13 @@ TEXT = (
     "with A, too. The set-up of its multicolor way does not count, either. The CPU has "
     "bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
+GINKGO = (
+    " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
+    "does not count."
+)
 ENDED = {}  # way -> systems that it has a line of, solved or not
-REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "cpu")  # ways whose total time is compared
+# ways whose total time is compared
+REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
 
 
 def read(path):
@@ -159,7 +165,7 @@ def table(systems):
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
     ends = f" GAMG did not end, or failed, with {'; '.join(lost)}." if lost else ""
-    out = [*wrapped([TEXT + ends], ""), ""]
+    out = [*wrapped([TEXT + (GINKGO if "ginkgo_ilu" in ENDED else "") + ends], ""), ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some)
