@@ -367,5 +367,8 @@ PetscErrorCode SystemRegisterRivals(void)
 #ifdef WITH_HYPRE
   PetscCall(SystemRegisterHypre());
 #endif
+#ifdef WITH_GINKGO
+  PetscCall(SystemRegisterGinkgo());
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,8 +2,8 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file (default: both); Laplacians only of symmetric patterns\n\
   -ways <way,way,...>     : default: jacobi,natural,multicolor,auto,ilu; also gamg, bjacobi, of rivals.c\n\
-                            sliced_ell, sweeps_2, sweeps_5, and of rivals_hypre.c, in a build with HYPRE_DIR,\n\
-                            hypre_ilu, hypre_sweeps, hypre_ilu_multicolor\n\
+                            sliced_ell, sweeps_2, sweeps_5; in a build with HYPRE_DIR hypre_ilu, hypre_sweeps,\n\
+                            hypre_ilu_multicolor; with GINKGO_DIR ginkgo_ilu, ginkgo_ilu_multicolor\n\
   -limit <seconds>        : that a solve may take (default: 20); a set-up has no limit\n\
   -runs <n>               : the result is their median (default: 5); short runs: as many as take 100 ms, 15 at most\n\
   -host                   : matrices on the host; then there may be several ranks\n\
@@ -37,11 +37,11 @@ static const struct {
   {"sliced_ell", "sliced_ell", NULL, PETSC_TRUE},
   {"sweeps_2", "sweeps_2", NULL, PETSC_TRUE},
   {"sweeps_5", "sweeps_5", NULL, PETSC_TRUE},
-#ifdef WITH_HYPRE
   {"hypre_ilu", "hypre_ilu", NULL, PETSC_FALSE},
   {"hypre_sweeps", "hypre_sweeps", NULL, PETSC_FALSE},
   {"hypre_ilu_multicolor", "hypre_ilu", NULL, PETSC_TRUE},
-#endif
+  {"ginkgo_ilu", "ginkgo_ilu", NULL, PETSC_FALSE},
+  {"ginkgo_ilu_multicolor", "ginkgo_ilu", NULL, PETSC_TRUE},
 };
 
 enum { WAYS = PETSC_STATIC_ARRAY_LENGTH(ways), USUAL_WAYS = 5, RUNS_MOST = 15 };

@@ -33,9 +33,10 @@ PETSC_EXTERN PetscErrorCode SystemNow(double *ms);
 /* The view of the factor of a KSP's PC, cut off at size. */
 PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
 
-/* Registers the PC types of rivals.c, and of rivals_hypre.c. */
+/* Registers the PC types of rivals.c, and of rivals_hypre.c and rivals_ginkgo.cc. */
 PETSC_EXTERN PetscErrorCode SystemRegisterRivals(void);
 PETSC_EXTERN PetscErrorCode SystemRegisterHypre(void);
+PETSC_EXTERN PetscErrorCode SystemRegisterGinkgo(void);
 
 /* Makes pc a PCSHELL; destroy frees the context. */
 PETSC_EXTERN PetscErrorCode SystemMakeShell(PC pc, void *context, PetscErrorCode (*set_up)(PC),

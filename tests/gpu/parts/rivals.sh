@@ -1,6 +1,7 @@
 # Time to solution, compared with other preconditioners and solves, on the GPU and on the CPU; of the corpus the half
 # for reporting, on the GPU. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
-# needs: a PETSc with CUDA; for the ways of hypre, programs built with HYPRE_DIR (bench/makefile)
+# needs: a PETSc with CUDA; for the ways of hypre and Ginkgo, programs built with HYPRE_DIR and GINKGO_DIR
+# (bench/makefile)
 # writes: rivals.jsonl
 # takes: about 15 min
 
@@ -24,9 +25,10 @@ run_rivals() { # WAY COMMAND...: a process for each kind of system, so that an e
     report "$way, ${of:0:40}" $?
   done
 }
-hypre=
+hypre= ginkgo=
 if grep -aq HYPRE_ILUSetup "$SOLUTIONS"; then hypre="hypre_ilu hypre_sweeps hypre_ilu_multicolor"; fi
-for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 $hypre natural multicolor auto; do
+if grep -aq "Ginkgo: %s" "$SOLUTIONS"; then ginkgo="ginkgo_ilu ginkgo_ilu_multicolor"; fi
+for way in jacobi gamg ilu sliced_ell sweeps_2 sweeps_5 $hypre $ginkgo natural multicolor auto; do
   run_rivals $way "$SOLUTIONS"
 done
 for way in bjacobi gamg; do
@@ -45,7 +47,7 @@ run_generated() { # WAYS SECONDS FILE...
   report "${1:0:12}..., corpus from $(basename "$3") on" $status
 }
 for ((i = 0; i < ${#systems[@]}; i += 10)); do
-  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto $hypre; do
+  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto $hypre $ginkgo; do
     run_generated "$ways" 40 "${systems[@]:i:10}"
   done
 done
