@@ -4,7 +4,7 @@ static char help[] = "KSP types cgdevice and bcgsdevice beside PETSc's cg and bc
    Each case solves by both types and compares reason, iterations, residual history, the calls of monitors and tests,
    and the solution. It prints nothing if both agree.
 */
-#include "../pc/common.h"
+#include "../common.h"
 
 enum { MOST = 400 };
 

@@ -19,6 +19,7 @@ import argparse
 import collections
 import concurrent.futures
 import datetime
+import glob
 import hashlib
 import os
 import queue
@@ -38,7 +39,7 @@ RANKS_LIMIT = 200  # the same of ranks that may wait for each other for ever: a 
 STOPPED = (-signal.SIGXCPU, 124, 137)  # status of a command that a limit ended
 PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 PROGRAM = "build/tests-kernels/fast/kernels"
-PETSC = ("pc", "pretend", "failures", "orders")  # kinds of tests that need it
+PETSC = ("petsc", "pretend", "failures", "orders")  # kinds of tests that need it
 VERDICTS = ("killed", "survived", "equivalent", "no result")
 
 # changes: [(old, new)]; seen_by: [(kind or algorithm, [suite or test])]
@@ -97,6 +98,10 @@ def wrong(mutants):
         with open(os.path.join(ROOT, m.path), encoding="utf-8") as f:
             text = f.read()
         out += [f"{name_of(m)}: `{old}` occurs {text.count(old)} times" for old, _ in m.changes if text.count(old) != 1]
+    programs = glob.glob(os.path.join(ROOT, "tests", "*", "*.c"))
+    programs = tuple("-".join(path[:-2].split(os.sep)[-2:]) for path in programs)
+    out += [f"{name_of(m)}: there is no test {test}" for m in mutants for kind, tests in m.seen_by
+            if kind in ("petsc", "pretend") for test in tests if not test.startswith(programs)]
     out += [f"equivalent.txt: there is no {name}" for name in set(equivalents()) - set(map(name_of, mutants))]
     return out
 
@@ -189,11 +194,11 @@ class Tree:
         return None
 
     def harness(self, kind, tests):
-        target = "check-petsc" if kind == "pc" else "pretend-harness"
+        target = "check-petsc" if kind == "petsc" else "pretend-harness"
         # the harness does not know what reader.c includes
-        reader = "rm -f build/tests/tests/pc/reader* build/pretend/tests/tests/pc/reader*;" if "reader" in tests else ""
+        reader = "rm -f build/{,pretend/}tests/tests/examples/reader*;" if "examples-reader" in tests else ""
         for test in tests:
-            only = f"tests_{'' if test.startswith('ksp-') else 'pc-'}{test}%"
+            only = f"tests_{test}%"
             status, out = self.run(f"bash -c '{reader} make -s {target} only=\"{only}\"'", 1000, TEST_CPU="60",
                                    TEST_WALL="200")
             counts = re.findall(r"^(\d+) passed, (\d+) failed, ", out, re.M)

@@ -7,7 +7,7 @@ static char help[] =
    Prints nothing if both agree. Residual histories may differ by 1e-6 of the residual, or by the rounding of the
    first one, because sums have another order.
 */
-#include "common.h"
+#include "../common.h"
 
 typedef struct {
   PetscInt           iterations;

@@ -1,7 +1,7 @@
 static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolor, "
                      "until ILU(0) discards much more fill in it.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 static PetscInt few = PetscDefined(USE_REAL_SINGLE) ? 10

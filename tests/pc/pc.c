@@ -1,7 +1,7 @@
 static char help[] = "The life of a PC: every kind of apply, set-up again with the same and with another pattern, "
                      "reset, reuse; against -reference.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
 
 static PetscErrorCode Compare(const char when[], PC pc, PC reference)

@@ -7,7 +7,7 @@ static char help[] =
 
 #include <petsc/private/matimpl.h>
 
-#include "common.h"
+#include "../common.h"
 
 /* The entries of a problem's matrix, row by row */
 static PetscErrorCode SetEntries(Problem problem, PetscInt n, PetscReal s, PetscCount *count, PetscInt **rows,

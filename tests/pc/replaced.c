@@ -1,6 +1,6 @@
 static char help[] = "Matrices that replace others in a factor or a PC: of other patterns, of other types.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 /* Three rows, and an entry of row 2 besides the diagonal */

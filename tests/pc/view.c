@@ -2,7 +2,7 @@ static char help[] =
   "What the views show: the version, the order, a selection that is not used, settings by names, "
   "a zero pivot.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 static PetscErrorCode GetText(PC pc, char text[], size_t size)

@@ -6,7 +6,7 @@ static char help[] =
    Each matrix twice: its pattern with a full diagonal and seeded dominant values, and the file's own values if the
    diagonal is complete. Prints one line; exits with 1 if something differs.
 */
-#include "common.h"
+#include "../common.h"
 #include "mtx.h"
 
 static PetscBool failed = PETSC_FALSE;

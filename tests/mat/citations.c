@@ -1,7 +1,7 @@
 static char help[] =
   "-citations names the papers of the algorithms that solve, and of the ordering, each once, and no others.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 static const struct {

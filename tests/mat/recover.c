@@ -1,7 +1,7 @@
 static char help[] = "A program that continues after an error: a factor whose symbolic or numeric phase has failed "
                      "solves nothing, and can be made anew.\n\n";
 
-#include "common.h"
+#include "../common.h"
 
 /* Tridiagonal, with an entry in the corner or not; without the diagonal of a row, -1: with all */
 static PetscErrorCode Create(PetscInt n, PetscBool corner, PetscInt missing, PetscScalar diagonal, Mat *A)

@@ -2,7 +2,7 @@ static char help[] = "PETSc initialized and finalized more than once in a progra
   -late <library> : load the plugin after PetscInitialize()\n\
   -linked         : register what is linked\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 static PetscErrorCode RunRound(void)

@@ -1,7 +1,7 @@
 static char help[] =
   "Blocks that indices of 32 bits do not suffice for: an error that names the size, and a sound matrix afterwards.\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <petsc/private/isimpl.h>
 #include <sptrsvgpu.h>
 

@@ -7,7 +7,7 @@ static char help[] =
    Without fill, and with a symmetric pattern of A, U^H D U of a Hermitian matrix and U^T D U of a symmetric one equal
    its L U. So PETSc's ILU(0) is the reference for both.
 */
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 typedef enum {

@@ -8,7 +8,7 @@ static char help[] = "Sets up and solves again and again in one process, by seve
    nothing if each solve converges, with as many iterations as the first type took for these values in the first
    round, or one more or less. A solve ends after 200 iterations, so only a wait could last.
 */
-#include "common.h"
+#include "../common.h"
 
 enum { TYPES_MOST = 4, STEPS = 5 };
 

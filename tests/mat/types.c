@@ -6,7 +6,7 @@ static char help[] =
   -once : without new values\n\
   -ours, -reference <options> : of the two solves, in quotes, beginning with a space\n\n";
 
-#include "common.h"
+#include "../common.h"
 
 static PetscErrorCode Create(const char type[], Problem problem, PetscInt n, Mat *A)
 {

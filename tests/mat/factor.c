@@ -1,6 +1,6 @@
 static char help[] = "A factor by itself: MatGetFactor() and every solve with it, against PETSc's own factor.\n\n";
 
-#include "common.h"
+#include "../common.h"
 
 static PetscErrorCode Factor(Mat A, const char solver[], MatFactorType type, Mat *F)
 {

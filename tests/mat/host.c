@@ -4,7 +4,7 @@ static char help[] =
   -plans        : an algorithm is named, so that there are plans\n\
   -ours, -reference <options> : of the two preconditioners, in quotes, beginning with a space\n\n";
 
-#include "common.h"
+#include "../common.h"
 #include <sptrsvgpu.h>
 
 /* Blocks have a dominant diagonal; rows of a block differ in their values only. */
