@@ -284,15 +284,15 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
 static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const TrsvStatistics *plain,
                               const int *source)
 {
-  const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in row order */
-  InverseProduct       *P;
-  TrsvError             error;
+  InverseProduct *P;
+  TrsvError       error;
 
   TrsvCall(TrsvAlloc(sizeof(*P), &P));
   v->unfinished = P;
   error         = TrsvInverseMake(plan, v, s, size, source, P);
   TrsvInverseFreeSizes(s);
   TrsvCall(error);
+  const TrsvPermutation places        = {NULL, v->to}; /* TrsvInverseMake sets v->to; D^-1 b is in row order */
   P->analysis.statistics.level_span   = plain->level_span; /* an approximation */
   P->analysis.statistics.late_per_row = (double)s->totals[size].late / plain->rows;
   return TrsvPlanBegin(&P->matrix, &P->analysis, NULL, (int)s->totals[size].entries, &places, &TrsvChunkPlain, 0,
