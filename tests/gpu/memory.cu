@@ -119,8 +119,7 @@ static void TestStreams(unsigned *wrong)
 
 /* A set-up: scratch memory in the current stream, some memory that stays, waits in between. */
 struct Work {
-  unsigned seed, *wrong;
-  unsigned random;
+  unsigned seed, *wrong, random;
   void    *kept[8];
 };
 
