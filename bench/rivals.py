@@ -36,7 +36,7 @@ TEXT = (
 )
 GINKGO = (
     " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
-    "does not count."
+    "does not count. Its lines are of another GPU, and their ratios are to sptrsvgpu's there."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 # ways whose total time is compared
@@ -44,7 +44,8 @@ REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", 
 
 
 def read(path):
-    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest."""
+    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest. Lines with a "run" are of
+    another GPU: they are compared with the lines of ours of the same run, whose key is (way, run)."""
     systems = collections.defaultdict(dict)
     with open(path, encoding="utf-8") as f:
         for line in map(json.loads, f):
@@ -53,6 +54,8 @@ def read(path):
             ENDED.setdefault(line["way"] if line["where"] == "GPU" else "cpu", set()).add(name)
             if line["converged"] and 0 <= line["residual"] <= TRUE:
                 way = "cpu" if line["where"] == "host" else line["way"]
+                if "run" in line and way in (NATURAL, OURS):
+                    way = (way, line["run"])
                 other = systems[name, line["rows"]].get(way)
                 if not other or line["ms"] < other["ms"]:
                     systems[name, line["rows"]][way] = line
@@ -81,13 +84,13 @@ def halves(systems):
             "generated systems that no constant was fitted to": made}
 
 
-def line_of_ours(s):
-    return min((s[w] for w in (NATURAL, OURS) if w in s), key=lambda l: l["ms"], default=None)
+def beside(s, way, ours):
+    """The line of ours that ran beside this way, or None."""
+    return s.get((ours, s[way]["run"]) if "run" in s[way] else ours)
 
 
-def best_of_ours(s):
-    ours = line_of_ours(s)
-    return ours["ms"] if ours else None
+def better_of_ours(s, way):
+    return min(filter(None, (beside(s, way, w) for w in (NATURAL, OURS))), key=lambda l: l["ms"], default=None)
 
 
 def iteration(line):
@@ -98,7 +101,7 @@ def iteration(line):
 def ratios_of(way, both, key):
     value = {"ms": lambda l: l["ms"], "solve_ms": lambda l: l["solve_ms"],
              "iteration": iteration}[key]
-    return [value(s[way]) / value(s[OURS]) for s in both]
+    return [value(s[way]) / value(beside(s, way, OURS)) for s in both]
 
 
 def summary(title, systems):
@@ -108,14 +111,15 @@ def summary(title, systems):
            "| KSPSolve: geometric mean | least | most | an iteration: geometric mean | least | most "
            "| quicker than natural and multicolor |", "|---" * 12 + "|"]
     for way, title_of in WAYS.items():
-        both = [s for s in systems.values() if way in s and OURS in s]
+        both = [s for s in systems.values() if way in s and beside(s, way, OURS)]
         if not both or way == OURS:
             continue
         cells = []
         for key in ("ms", "solve_ms", "iteration"):
             hidden = (key == "ms" and way in SOLVE_ONLY) or (key == "iteration" and way == "cpu")
             cells += ["", "", ""] if hidden else [f"{f(ratios_of(way, both, key)):.2f}" for f in (mean, min, max)]
-        quicker = sum(s[way]["ms"] < best_of_ours(s) for s in systems.values() if way in s and best_of_ours(s))
+        quicker = sum(s[way]["ms"] < better_of_ours(s, way)["ms"] for s in systems.values()
+                      if way in s and better_of_ours(s, way))
         shown = "" if way in SOLVE_ONLY or way in (NATURAL, "auto") else str(quicker)
         out.append(f"| {title_of} | {sum(way in s for s in systems.values())} | " + " | ".join(cells) + f" | {shown} |")
     return out + [""]
@@ -147,7 +151,8 @@ def quicker_ones(systems):
     """For each rival, the systems that it solves in less time than sptrsvgpu in either ordering, and why."""
     out = []
     for way in REASONED:
-        found = [(key, s[way], line_of_ours(s)) for key, s in systems.items() if way in s and line_of_ours(s)]
+        found = [(key, s[way], better_of_ours(s, way)) for key, s in systems.items()
+                 if way in s and better_of_ours(s, way)]
         for (name, rows), theirs, ours in sorted(found, key=lambda f: f[1]["ms"] / f[2]["ms"]):
             if theirs["ms"] < ours["ms"]:
                 on = f" ({theirs['way']}, {cores(theirs)})" if way == "cpu" else ""
