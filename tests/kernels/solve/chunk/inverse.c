@@ -55,6 +55,49 @@ static void CheckGrowth(TrsvTriangle triangle, TrsvPrecision precision)
   FreeTriangle(&T);
 }
 
+/* A plan with permutations of b and x. */
+static void CheckPlaced(TrsvTriangle triangle)
+{
+  enum { ROWS = 200 };
+  Triangle     T       = MakeTriangle(CHAIN, ROWS, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  const int    entries = T.offsets[ROWS];
+  void *const  values = MakeArray(TRSV_DOUBLE, entries), *const own = MakeArray(TRSV_DOUBLE, ROWS);
+  double *const b = MakeVector(TRSV_DOUBLE, ROWS, 5), *const x = MakeArray(TRSV_DOUBLE, ROWS),
+         *const solved = MakeArray(TRSV_DOUBLE, ROWS);
+  int                   from[ROWS], to[ROWS];
+  const TrsvPermutation places = {from, to};
+  TrsvAnalysis         *analysis;
+  TrsvPlan             *plan   = NULL;
+  Random                random = 11;
+
+  Begin("inverse in permuted order, %s", triangle == TRSV_LOWER ? "lower" : "upper");
+  FillValues(&T.view, values, 0.3);
+  Shuffle(&random, ROWS, from);
+  Shuffle(&random, ROWS, to);
+  for (int i = 0; i < ROWS; i++) Set(own, TRSV_DOUBLE, i, b[from[i]]);
+  double *const reference = Reference(&T.view, NULL, entries, values, own);
+  if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
+    ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, entries, &places, FindTested("chunk, inverted"), 0,
+                                     &plan),
+                TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+  if (plan) {
+    ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+    ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+    for (int i = 0; i < ROWS; i++) solved[i] = x[to[i]];
+    ExpectClose(TRSV_DOUBLE, ROWS, solved, reference, "solved");
+  }
+  TrsvPlanDestroy(&plan);
+  TrsvAnalysisDestroy(&analysis);
+  free(reference);
+  free(values);
+  free(own);
+  free(b);
+  free(x);
+  free(solved);
+  FreeTriangle(&T);
+  End();
+}
+
 /* The plan of this rank, as text. Returns the predicted seconds with inverted blocks, or INFINITY if it has none. */
 static double DescribePlan(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, char line[], size_t size)
 {
@@ -150,6 +193,8 @@ static void CheckRanks(void)
 void TestInverse(void)
 {
   CheckRanks();
+  CheckPlaced(TRSV_LOWER);
+  CheckPlaced(TRSV_UPPER);
   for (int variant = 0; variant < 8; variant++) {
     Begin("inverse leaves blocks alone that grow, %s, %s", variant & 1 ? "upper" : "lower",
           PrecisionName((TrsvPrecision)(variant >> 1)));
