@@ -121,7 +121,7 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
 }
 
-/* 1 if inverted blocks are predicted to be faster by the statistics. Analyze decides by the schedule of the product. */
+/* 1 if inverted blocks are predicted to be faster by the statistics. Finish decides by the schedule of the product. */
 static int IsLikelyInverted(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
@@ -179,8 +179,7 @@ static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
          TrsvModelChunk(s, TRSV_DOUBLE) * Slowdown(s, TRSV_DOUBLE);
 }
 
-/* Rank 0 has inverted blocks if both the statistics and the schedule of the product predict that they are faster.
-   Rank 1 is the other form, if both are possible. Further ranks have no inverted blocks. */
+/* The rank among the settings without inverted blocks. */
 static int PlainRank(const TrsvPlan *plan, const TrsvStatistics *s)
 {
   const int rank = plan->rank - TrsvInverseIsPossible(s);
@@ -188,6 +187,8 @@ static int PlainRank(const TrsvPlan *plan, const TrsvStatistics *s)
   return rank > 0 ? rank : 0;
 }
 
+/* Rank 0 has inverted blocks if both the statistics and the schedule of the product predict that they are faster.
+   Rank 1 is the other form, if both are possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvStatistics *s    = &analysis->statistics;
