@@ -15,8 +15,8 @@
 # would make all of Ginkgo.
 #
 # Without cmake, because it builds all or nothing. Compiled are the classes that are needed, and of the GPU's kernels
-# those of the factorization and the solves, for double precision and 32-bit indices. In place of all other kernels are
-# Ginkgo's own stubs for what was not compiled, which are errors: the stubs are weak, so a kernel replaces its stub.
+# those of the factorization and the solves, for double precision and 32-bit indices. All other kernels are Ginkgo's own
+# stubs for what was not compiled, which are errors. The stubs are weak, so a kernel replaces its stub.
 # What is not used has no definition at all. A program is therefore linked with -Wl,--gc-sections. No messages
 # (GKO_VERBOSE_LEVEL 0): with them, a solve copies a flag to the host, and waits.
 set -eu -o pipefail

@@ -127,7 +127,7 @@ enum {
   KEPT = 3 << 20 /* bytes */
 };
 
-/* A half of the allocations, and checks of the memory that stays at the end. */
+/* A half of the allocations. */
 static TrsvError SetUpHalf(Work *w, unsigned half)
 {
   for (unsigned k = 4 * half; k < 4 * half + 4; k++) {

@@ -88,7 +88,8 @@ static inline int TrsvRegular(const TrsvStatistics *s)
 }
 
 /* analysis.cu: TrsvAnalyze in two halves. Begin launches the search for level sets and allocates scratch; End waits for
-   it, and frees scratch. The analysis has zeros before; the caller frees its arrays, even after an error. */
+   it, and frees scratch. All members of the analysis are zeros before. The caller frees its arrays, even after an
+   error. */
 TrsvError TrsvDeviceAnalysisBegin(const TrsvMatrix *, void **scratch);
 TrsvError TrsvDeviceAnalysisEnd(const TrsvMatrix *, void *scratch, TrsvAnalysis *);
 

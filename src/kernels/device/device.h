@@ -94,9 +94,9 @@ TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream);
 TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
 
 /* lockstep.cu: calls begin(first), begin(second), end(first), end(second), so that what begin launches for both runs at
-   the same time: the second task has its own stream. Waits for the current stream first and for the second stream at
-   last. Calls end for each task whose begin has succeeded, and returns the first error. The two run one after the other
-   where there is no second stream, and within a second task. */
+   the same time: the second task has a second stream. Waits for the current stream first and for the second stream at
+   the end. Calls end for each task whose begin has succeeded, and returns the first error. The two run one after the
+   other where there is no second stream, and within a second task. */
 TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *task), TrsvError (*end)(void *task), void *first, void *second);
 
 /* stream.cu: orders the work of one object in several streams. All members start as zeros. Between Begin and End the

@@ -1,10 +1,10 @@
 /*
-   Runs two tasks in lock step, each in its own stream. One analysis follows chains of dependencies and leaves most of
-   the device idle, so the device works for both at the same time.
+   Runs two tasks in lock step, in two streams. The set-up of a triangle follows chains of dependencies and leaves most
+   of the device idle, so the device works for both at the same time.
 
-   Each task has two halves: the first launches kernels, the second waits for them and reads their results. The
-   calling thread runs both first halves and then both second halves. Why it ends: blocks wait only for blocks of their
-   own launch that have started (tickets).
+   Each task has two halves. The first launches its longest kernel last and does not wait for it; the second waits for
+   it and reads the results. The calling thread runs both first halves and then both second halves.
+   Why it ends: blocks wait only for blocks of their own launch that have started (tickets).
 */
 #include <stdio.h>
 #include "device/runtime.cuh"
@@ -19,8 +19,6 @@ static TrsvError RunIn(cudaStream_t stream, TrsvError (*run)(void *), void *task
   TrsvThisThread        = before;
   return error;
 }
-
-static TrsvError WaitForCurrent(void *) { return TrsvDeviceSynchronize(); }
 
 /* Keeps the first error and its message. */
 struct FirstError {
@@ -55,6 +53,6 @@ extern "C" TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *), TrsvError (*e
   const bool begun = found.note(RunIn(other, begin, second));
   (void)found.note(RunIn(own, end, first)); /* also after an error: it frees what begin has allocated */
   if (begun) (void)found.note(RunIn(other, end, second));
-  (void)found.note(RunIn(other, WaitForCurrent, NULL)); /* the caller's stream may use the results */
+  (void)found.note(TrsvDeviceWait(other)); /* the caller's stream may use the results */
   return found.error ? TrsvFail(found.error, "%s", found.message) : TRSV_SUCCESS;
 }

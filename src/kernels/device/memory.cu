@@ -216,7 +216,7 @@ struct Block {
 };
 
 enum {
-  BLOCKS      = 3, /* of a thread: two tasks in lock step and the caller's stream */
+  BLOCKS      = 3, /* of a thread: the default stream, the second stream (lockstep.cu), and one given by the caller */
   BLOCK_BYTES = 8 << 20
 };
 #ifndef PIECE_BYTES

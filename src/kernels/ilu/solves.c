@@ -60,25 +60,13 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
   return TRSV_SUCCESS;
 }
 
-/* For a factor of the host and a pair on a device, analyzes L first: the number of its level sets decides whether both
-   plans are made at the same time. */
 static TrsvError MakePair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed)
 {
-  const TrsvChoice *known    = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
-  TrsvMatrix        L        = v->L;
-  TrsvAnalysis     *analysis = NULL;
-  TrsvError         error    = TRSV_SUCCESS;
+  const TrsvChoice *known = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
 
-  if (memory == TRSV_DEVICE && v->memory == TRSV_HOST && !transposed) {
-    error      = TrsvAnalyze(&L, &analysis);
-    L.analysis = analysis;
-  }
-  if (!error)
-    error = TrsvPairCreate(&L, &v->U, v->row, v->column, transposed, memory, ilu->request.selection,
-                           TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), known,
-                           &ilu->pair[memory][transposed]);
-  TrsvAnalysisDestroy(&analysis);
-  return error;
+  return TrsvPairCreate(&v->L, &v->U, v->row, v->column, transposed, memory, ilu->request.selection,
+                        TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), known,
+                        &ilu->pair[memory][transposed]);
 }
 
 static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed, TrsvStream stream)

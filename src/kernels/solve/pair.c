@@ -117,13 +117,14 @@ static TrsvError MakeMember(MemberTask *t)
 }
 
 /* 1 if the two plans are made at the same time. With few level sets that saves nothing. With large factors one analysis
-   would wait for the launches of the other, and the peak of memory would be higher. */
+   would wait for the launches of the other, and the peak of memory would be higher. The plan of a matrix on the host is
+   complete after its first half (AnalyzeCopies of plan.c). */
 static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
   static const long many  = 1 << 25; /* entries */
 
-  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis &&
+  return p->memory == TRSV_DEVICE && L->memory == TRSV_DEVICE && p->rows < large && L->analysis &&
          L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
 }
 
@@ -159,10 +160,11 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                             .selection = selection,
                             .named     = t ? lower : upper,
                             .member    = &p->backward};
-  TrsvError     error    = TRSV_ERR_MEMORY;
+  const int     together = AreMadeTogether(p, L);
+  TrsvError     error    = TRSV_SUCCESS;
 
-  if (AreMadeTogether(p, L)) error = TrsvRunInLockStep(BeginMember, EndMember, &forward, &backward);
-  if (error == TRSV_ERR_MEMORY) { /* makes both again: otherwise the choice would depend on the memory of the other */
+  if (together) error = TrsvRunInLockStep(BeginMember, EndMember, &forward, &backward);
+  if (!together || error == TRSV_ERR_MEMORY) { /* again: the choice must not depend on the memory of the other plan */
     TrsvPlanDestroy(&p->forward.plan);
     TrsvPlanDestroy(&p->backward.plan);
     TrsvCall(MakeMember(&forward));

@@ -9,6 +9,7 @@ typedef struct {
   TrsvError  fails[2];     /* what begin and end return */
   TrsvStream stream[2];
   unsigned  *word;
+  int        alone; /* there is no second stream */
 } Task;
 
 static int calls;
@@ -17,7 +18,7 @@ static TrsvError RunHalf(Task *t, int half)
 {
   *(half ? &t->ended : &t->begun) = ++calls;
   t->stream[half]                 = TrsvCurrentStream();
-  Expect(TrsvDeviceSharing() == 2, "a task in lock step, but %d tasks", TrsvDeviceSharing());
+  Expect(TrsvDeviceSharing() == 2 - t->alone, "%d tasks share the device", TrsvDeviceSharing());
   ExpectError(TrsvDeviceClear(t->word, sizeof(*t->word), TrsvCurrentStream()), TRSV_SUCCESS, "TrsvDeviceClear");
   return t->fails[half] ? TrsvFail(t->fails[half], "half %d at place %d", half, calls) : TRSV_SUCCESS;
 }
@@ -94,6 +95,30 @@ static void CheckEarlierWork(void)
   End();
 }
 
+/* Without memory pools there is no second stream. */
+static void CheckOneStream(void)
+{
+  Task      first = {.word = NULL}, second = {.word = NULL};
+  unsigned *words;
+
+  Begin("two tasks in lock step: one after the other without a second stream");
+  TrsvDeviceFinalize();
+  SimtWithoutPools(1);
+  ExpectError(TrsvDeviceAlloc(2 * sizeof(*words), &words), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  first.word  = words;
+  second.word = words + 1;
+  first.alone = second.alone = 1;
+  calls                      = 0;
+  ExpectError(TrsvRunInLockStep(BeginTask, EndTask, &first, &second), TRSV_SUCCESS, "TrsvRunInLockStep");
+  ExpectPlaces(&first, 1, 2, "the first");
+  ExpectPlaces(&second, 3, 4, "the second");
+  Expect(!second.stream[0], "a second stream");
+  TrsvDeviceFree(words);
+  TrsvDeviceFinalize();
+  SimtWithoutPools(0);
+  End();
+}
+
 typedef struct {
   Task task[2];
 } Both;
@@ -130,5 +155,6 @@ void TestLockStep(void)
 {
   CheckOrder();
   CheckEarlierWork();
+  CheckOneStream();
   CheckNested();
 }

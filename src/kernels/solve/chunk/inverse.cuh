@@ -158,10 +158,11 @@ struct InverseProduct {
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
 
 /* Chooses the size of the blocks, makes all patterns and begins the plan v->product; v->product stays NULL if no size
-   is predicted to be faster than T. Adds to plan->bytes. */
+   is predicted to be faster than T. Sets plan->bytes. */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
-/* Begin leaves *inverse NULL if TrsvInversePattern chooses no size; End completes the plan of the product. */
+/* Begin leaves *inverse NULL if TrsvInversePattern chooses no size. End completes the plan of the product, and adds its
+   bytes to plan->bytes. */
 TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);

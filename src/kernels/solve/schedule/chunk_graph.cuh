@@ -107,7 +107,7 @@ struct ChunkSchedule {
 };
 
 /* Schedules all positions: Begin launches, End waits and sets nodes and times. TrsvChunkPlace does both.
-   TRSV_ERR_UNSUPPORTED of either: the schedule would be too long for these settings. */
+   TRSV_ERR_UNSUPPORTED: these settings need keys or counts of more than 32 bits (Begin), or too many steps (End). */
 TrsvError TrsvChunkPlaceBegin(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
 TrsvError TrsvChunkPlaceEnd(ChunkSchedule *);
 TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);

@@ -282,6 +282,7 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
   TrsvCall(ChunkWordsRead(t->words, now));
   TrsvScratchFree(t->placing, NULL);
   t->placing = NULL;
+  t->words   = NULL;
   t->times   = (int)now[CHUNK_MAXIMUM];
   t->nodes   = (int)now[CHUNK_NODES];
   return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
