@@ -93,15 +93,27 @@ static TrsvError FactorOnce(void *data)
          : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* its result is undefined */
 }
 
+/* Factors row by row, with so many lanes for each row. */
+static TrsvError Regroup(TrsvFactor *f, int lanes)
+{
+  void **const of[] = {(void **)&f->row_of_group, (void **)&f->work_offset, &f->work};
+
+  for (int a = 0; a < 3; a++) {
+    TrsvDeviceFree(*of[a]);
+    *of[a] = NULL;
+  }
+  f->pivots = 0;
+  return TrsvFactorAssignGroups(f, f->analysis->order, lanes);
+}
+
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
 {
   TrsvFactor *f;
   int         row;
 
-  TrsvFactorForcedLanes = lanes;
   CheckError(
     TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
-  TrsvFactorForcedLanes = 0;
+  if (lanes) CheckError(Regroup(f, lanes));
   CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* the arrays of values do not move from now on */
   return f;
 }

@@ -4,6 +4,9 @@
 #   DESTDIR    put before it, for those who make packages
 #   PYTHONDIR  also put the Python module there, a folder of site-packages
 #
+# make manpages makes the manual pages, docs/man3, of comments in src, by PETSc's doctext: configure PETSc with
+# --download-sowing, or set DOCTEXT. docs/man3/comments.sum tells the tests for which comments.
+#
 # The manifest names a file before the file is written, so that uninstall removes what an install that failed has left.
 
 PREFIX  ?= /usr/local
@@ -13,16 +16,24 @@ manifest = $(share)/installed
 
 sources    := $(wildcard examples/*.c examples/*.h examples/*.py)
 installed   = lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so lib/pkgconfig/sptrsvgpu.pc \
-              include/sptrsvgpu.h \
+              include/sptrsvgpu.h $(patsubst docs/%,share/man/%,$(wildcard docs/man3/*.3)) \
 	      $(patsubst %,share/sptrsvgpu/%,$(sources) examples/makefile python/sptrsvgpu.py)
+commented   = $(sort $(wildcard src/*/*.c))
+comments    = sed -n '/^\/\*\(@C\{0,1\}\|MC\)$$/,/^{/p' $(commented) | cksum
 fill        = sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PETSC_DIR@|$(PETSC_DIR)|' \
               -e 's|@PETSC_ARCH@|$(PETSC_ARCH)|; s|@CUDA_ARCH@|$(CUDA_ARCH)|'
 
-.PHONY: install uninstall
+.PHONY: install uninstall manpages
+DOCTEXT ?= $(PETSC_DIR)/$(PETSC_ARCH)/bin/doctext
+manpages:
+	@rm -f docs/man3/*.3
+	@$(DOCTEXT) -man -mpath docs/man3 -ext 3 -heading sptrsvgpu -date ' ' -nolocation $(commented)
+	@$(comments) >docs/man3/comments.sum
+
 install: lib
 	$(if $(filter /%,$(PREFIX)),,@echo "sptrsvgpu: PREFIX=$(PREFIX) is not an absolute path" >&2; exit 1)
 	@mkdir -p '$(to)/lib/pkgconfig' '$(to)/include' '$(share)/examples' '$(share)/python' \
-	  $(if $(PYTHONDIR),'$(DESTDIR)$(PYTHONDIR)')
+	  '$(to)/share/man/man3' $(if $(PYTHONDIR),'$(DESTDIR)$(PYTHONDIR)')
 	@printf '%s\n' $(installed) $(if $(PYTHONDIR),'/$(PYTHONDIR)/sptrsvgpu.py') >'$(manifest)'
 	@install -m 755 $(LIB).$(VERSION) '$(to)/lib/'
 	@ln -sf libsptrsvgpu.so.$(VERSION) '$(to)/lib/$(SONAME)'
@@ -33,9 +44,7 @@ install: lib
 	@$(fill) conf/examples.mk.in >'$(share)/examples/makefile'
 	@install -m 644 python/sptrsvgpu.py '$(share)/python/'
 	@$(if $(PYTHONDIR),install -m 644 python/sptrsvgpu.py '$(DESTDIR)$(PYTHONDIR)/')
-	@for python in '$(PYTHON)' python3; do \
-	  $$python conf/manpages.py $(VERSION) '$(to)' src/*/*.c 2>/dev/null >>'$(manifest)' && exit; done; \
-	  echo "no man pages: they need Python 3"
+	@install -m 644 docs/man3/*.3 '$(to)/share/man/man3/'
 	@echo "installed sptrsvgpu $(VERSION) in $(to):"
 	@sort -u '$(manifest)' | sed 's|^|  |'
 	@echo "use it: PETSC_OPTIONS=\"-dll_append $(PREFIX)/lib/libsptrsvgpu.so\" ./app -pc_type sptrsvgpu"

@@ -41,11 +41,11 @@ PETSC_EXTERN const char *const SpTRSVGPUSelections[];
 
 /* Where ILU(0) and IC(0) of a matrix on a GPU are computed. */
 typedef enum {
-  SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is predicted to take less time */
-  SPTRSVGPU_FACTORIZATION_DEVICE, /* on the GPU, if the GPU can factor the matrix */
-  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
-} SpTRSVGPUFactorization;
-PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
+  SPTRSVGPU_FACTOR_LOCATION_AUTO,   /* where it is predicted to take less time */
+  SPTRSVGPU_FACTOR_LOCATION_DEVICE, /* on the GPU, if the GPU can factor the matrix */
+  SPTRSVGPU_FACTOR_LOCATION_HOST    /* on the host, by PETSc */
+} SpTRSVGPUFactorLocation;
+PETSC_EXTERN const char *const SpTRSVGPUFactorLocations[];
 
 /* The order in which a matrix is factored, if PCFactorSetMatOrderingType() has not set another. */
 typedef enum {
@@ -62,9 +62,9 @@ PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUTriangle, con
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat, SpTRSVGPUTriangle, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelection(Mat, SpTRSVGPUSelection);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelection(Mat, SpTRSVGPUSelection *);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactorization *);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat, SpTRSVGPUFactorization *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorLocation);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactorLocation *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat, SpTRSVGPUFactorLocation *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTimeout(Mat, PetscReal);

@@ -194,10 +194,19 @@ installs() { # library, pkg-config file, man pages, examples
     "libsptrsvgpu.so.${VERSION%%.*}" ] || return 1
   [ "$(readlink "$root$prefix/lib/libsptrsvgpu.so")" = "libsptrsvgpu.so.$VERSION" ] || return 1
   [ "$(PKG_CONFIG_LIBDIR=$root$prefix/lib/pkgconfig pkg-config --modversion sptrsvgpu)" = "$VERSION" ] || return 1
-  [ "$(find "$root$prefix/share/man/man3" -size +0 -name '*.3' | wc -l)" = \
-    "$(cat src/*/*.c | grep -cE '^/\*(@C?|MC)$')" ] &&
-    [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
+  [ -s "$root$prefix/share/man/man3/PCSPTRSVGPU.3" ] && [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
   removed "$root"
+}
+manual_pages() { # those of docs/man3 are made of the comments of today; with a stand-in for doctext, or with PETSc's
+  local copy=$empty/manual doctext=$PETSC_DIR_HERE/$PETSC_ARCH_HERE/bin/doctext
+  mkdir -p "$copy" && cp -r makefile conf src include examples tests bench "$copy" && mkdir "$copy/docs" &&
+    cp -r docs/man3 "$copy/docs" && touch "$copy/docs/man3/old.3" || return 1
+  [ -x "$doctext" ] || doctext=true
+  $make -s -C "$copy" manpages DOCTEXT="$doctext" || return 1
+  [ ! -e "$copy/docs/man3/old.3" ] && cmp docs/man3/comments.sum "$copy/docs/man3/comments.sum" ||
+    { echo "docs/man3 is not of these comments: make manpages"; return 1; }
+  [ "$(grep -l '^\.TH ' docs/man3/*.3 | wc -l)" = "$(cat src/*/*.c | grep -cE '^/\*(@C?|MC)$')" ] || return 1
+  [ "$doctext" = true ] || diff -r docs/man3 "$copy/docs/man3"
 }
 installed_examples() { # are built by the makefile that is installed with them, and solve with the library that is
   local root=$empty/examples example
@@ -361,6 +370,7 @@ else
 fi
 check "make builds on all cores" all_cores
 check "make install and uninstall" installs
+check "manual pages are those of the comments" manual_pages
 check "the installed examples" installed_examples
 check "make install as another user" install_as_root
 check "make uninstall after an install that failed" install_fails

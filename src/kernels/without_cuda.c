@@ -39,7 +39,7 @@ NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, 
      TrsvPrecision precision, const void *values, double fill[2])
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
      int *row)
-NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)
+NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorStart, TrsvFactor *f, TrsvStream stream)
 NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, TrsvStream stream)

@@ -23,7 +23,7 @@
 typedef struct {
   const TrsvAlgorithm   *algorithm[2]; /* by SpTRSVGPUTriangle; NULL: auto */
   SpTRSVGPUSelection     selection;
-  SpTRSVGPUFactorization factorization;
+  SpTRSVGPUFactorLocation factorization;
   SpTRSVGPUOrdering      ordering;           /* applies where PETSc's ordering is the natural one */
   char                   reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
   PetscReal              tune_seconds;

@@ -3,10 +3,10 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization",
-                                               "SPTRSVGPU_FACTORIZATION_", NULL};
-const char *const SpTRSVGPUSelections[]     = {"model", "granularity", "tune", "SpTRSVGPUSelection",
-                                               "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUFactorLocations[] = {"auto", "device", "host", "SpTRSVGPUFactorLocation",
+                                                "SPTRSVGPU_FACTOR_LOCATION_", NULL};
+const char *const SpTRSVGPUSelections[]      = {"model", "granularity", "tune", "SpTRSVGPUSelection",
+                                                "SPTRSVGPU_SELECT_", NULL};
 
 /* Called in the symbolic phase, as PETSc reads the options of a solver type: from the global database, because the
    options object of the PC may be gone by then. */
@@ -51,9 +51,9 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
                              "MatSpTRSVGPUSetTimeout", timeout, &timeout, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTimeout(F, timeout));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed",
-                             "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations,
+                             "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorLocations,
                              (PetscEnum)s->settings.factorization, &factorization, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
+  if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorLocation)factorization));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Print statistics, choices and memory after the first set-up",
                              "MatView", &set));
   PetscOptionsEnd();

@@ -10,8 +10,8 @@
 
    Input Parameters:
 +  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  factorization - `SPTRSVGPU_FACTORIZATION_AUTO` (default), `SPTRSVGPU_FACTORIZATION_DEVICE` or
-                   `SPTRSVGPU_FACTORIZATION_HOST`
+-  factorization - `SPTRSVGPU_FACTOR_LOCATION_AUTO` (default), `SPTRSVGPU_FACTOR_LOCATION_DEVICE` or
+                   `SPTRSVGPU_FACTOR_LOCATION_HOST`
 
    Options Database Key:
 .  -mat_sptrsvgpu_factorization <auto,device,host> - where to factor
@@ -29,13 +29,13 @@
 
 .seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUGetChosenFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
-PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factorization)
+PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorLocation factorization)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
-  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST,
+  PetscCheck(factorization >= SPTRSVGPU_FACTOR_LOCATION_AUTO && factorization <= SPTRSVGPU_FACTOR_LOCATION_HOST,
              PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d",
              (int)factorization);
   s->settings.factorization = factorization;
@@ -57,7 +57,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 
 .seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetChosenFactorization()`
 @*/
-PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *factorization)
+PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorLocation *factorization)
 {
   SpTRSVGPU *s;
 
@@ -77,22 +77,22 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  factorization - `SPTRSVGPU_FACTORIZATION_HOST` or `SPTRSVGPU_FACTORIZATION_DEVICE`;
-                   `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
+.  factorization - `SPTRSVGPU_FACTOR_LOCATION_HOST` or `SPTRSVGPU_FACTOR_LOCATION_DEVICE`;
+                   `SPTRSVGPU_FACTOR_LOCATION_AUTO` before the symbolic phase
 
    Level: intermediate
 
 .seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetFactorization()`
 @*/
-PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorization *factorization)
+PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorLocation *factorization)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscAssertPointer(factorization, 2);
-  *factorization = SPTRSVGPU_FACTORIZATION_AUTO;
-  if (s->host) *factorization = SPTRSVGPU_FACTORIZATION_HOST;
-  else if (s->on_device) *factorization = SPTRSVGPU_FACTORIZATION_DEVICE;
+  *factorization = SPTRSVGPU_FACTOR_LOCATION_AUTO;
+  if (s->host) *factorization = SPTRSVGPU_FACTOR_LOCATION_HOST;
+  else if (s->on_device) *factorization = SPTRSVGPU_FACTOR_LOCATION_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -154,17 +154,17 @@ static PetscErrorCode CheckAlgorithmByOption(const char name[])
   Mat                    A, F;
   MatFactorInfo          info;
   const char            *lower, *upper;
-  SpTRSVGPUFactorization factorization;
+  SpTRSVGPUFactorLocation factorization;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
   PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
   PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
-  PetscCall(CheckString("at first", SpTRSVGPUFactorizations[factorization], "auto"));
-  PetscCall(MatSpTRSVGPUSetFactorization(F, SPTRSVGPU_FACTORIZATION_DEVICE)); /* if the matrix is there */
+  PetscCall(CheckString("at first", SpTRSVGPUFactorLocations[factorization], "auto"));
+  PetscCall(MatSpTRSVGPUSetFactorization(F, SPTRSVGPU_FACTOR_LOCATION_DEVICE)); /* if the matrix is there */
   PetscCall(MatSpTRSVGPUGetFactorization(F, &factorization));
-  PetscCall(CheckString("set", SpTRSVGPUFactorizations[factorization], "device"));
-  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)99));
+  PetscCall(CheckString("set", SpTRSVGPUFactorLocations[factorization], "device"));
+  CheckError(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorLocation)99));
   PetscCall(MatFactorInfoInitialize(&info));
   info.fill = 1;
   PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_lower", name));
@@ -175,7 +175,7 @@ static PetscErrorCode CheckAlgorithmByOption(const char name[])
   PetscCall(CheckString("L, by option", lower, name));
   PetscCall(CheckString("U, without", upper, "auto"));
   PetscCall(MatSpTRSVGPUGetChosenFactorization(F, &factorization));
-  PetscCall(CheckString("factored", SpTRSVGPUFactorizations[factorization], "host"));
+  PetscCall(CheckString("factored", SpTRSVGPUFactorLocations[factorization], "host"));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

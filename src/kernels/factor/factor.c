@@ -7,10 +7,9 @@
 #include <string.h>
 #include "factor/factor.h"
 
-int TrsvFactorForcedLanes;
-
+/* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
 static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                              TrsvMemory memory, int both, int *row)
+                              TrsvMemory memory, int *row)
 {
   const size_t rows = (size_t)f->rows;
   TrsvMatrix   L, U;
@@ -18,19 +17,18 @@ static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *colu
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(both ? TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis) : TrsvAnalyze(&L, &f->analysis));
+  TrsvCall(order ? TrsvAnalyze(&L, &f->analysis) : TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
   TrsvCall(TrsvFactorCheckPattern(f));
-  if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order));
+  if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order, 0));
   TrsvCall(TrsvSyncCreate(&f->sync));
   f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) +
               (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
   return TrsvDeviceSynchronize();
 }
 
-/* both: analyze U, too. */
-static TrsvError CreateFactor(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                              TrsvFactorKind kind, TrsvPrecision precision, int both, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
+                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -44,33 +42,10 @@ static TrsvError CreateFactor(int rows, const int *offsets, const int *columns, 
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
   f->rows      = rows;
-  error        = MakePatterns(f, offsets, columns, order, memory, both, row);
+  error        = MakePatterns(f, offsets, columns, order, memory, row);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
-}
-
-/* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
-{
-  return CreateFactor(rows, offsets, columns, order, memory, kind, precision, !order, factor, row);
-}
-
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, TrsvFactorKind kind,
-                                TrsvPrecision precision, TrsvFactor **factor, int *row)
-{
-  return CreateFactor(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, 0, factor, row);
-}
-
-TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *f)
-{
-  TrsvMatrix L, U;
-
-  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  const TrsvError error = TrsvAnalyze(&U, &f->upper_analysis);
-  if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* the plan analyzes U again */
-  return TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
 }
 
 static TrsvError AllocateArray(TrsvFactor *f, int count, void **values)

@@ -34,12 +34,6 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
-/* TrsvFactorCreate in the natural order without the analysis of U, for a caller that may then choose another order; the
-   second function does that analysis. */
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, TrsvFactorKind, TrsvPrecision,
-                                TrsvFactor **factor, int *row);
-TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
-
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
    waits for the stream. L and U are undefined after a zero pivot. lower: a plan for L that may find the pivots, or
    NULL; vector [rows]: workspace, or NULL. If TrsvFactorTriangles returns values of L, the caller must set the values
@@ -141,9 +135,11 @@ struct TrsvFactor {
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
-/* factor_groups.cu: assigns the rows, in that order, to groups of lanes; sets f->pivots and f->mirror_offset. */
-TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order);
+/* factor_groups.cu: TrsvFactorCheckPattern sets f->pivots and f->mirror_offset. TrsvFactorAssignGroups assigns the
+   rows, in that order, to groups of lanes, which the factor must not have yet. lanes: for each row, 4, 8, 16 or 32; 0:
+   chosen by the lengths of rows. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
+TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 
 /* factor_permute.cu: creates f->order and f->source. *pattern gets the offsets [rows + 1] and then the columns of
    P A P^T: TrsvScratchFree(*pattern, NULL). */
@@ -165,9 +161,6 @@ TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream)
    has a row, and the caller repeats the call without the plan; else the plan has the values of L, unless f->l has
    them. */
 TrsvError TrsvFactorCompute(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
-
-/* For tests: lanes for each row, 4, 8, 16 or 32, of factors that are created later; 0: chosen by row lengths. */
-extern int TrsvFactorForcedLanes;
 
 #ifdef __cplusplus
 }

@@ -78,8 +78,8 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
 
 /* Takes the fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without
    entries take little. If a level set has fewer rows than the device has warp schedulers, each row gets a warp: no row
-   then waits for others of its warp. */
-static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
+   then waits for others of its warp. lanes: if not 0, that number. */
+static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
   unsigned            counts[FACTOR_LANE_CHOICES + 1] = {0}, *device;
@@ -92,8 +92,7 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   TrsvCall(TrsvLaunchEach("groups_count", groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
                           f->u_offsets, device, device + FACTOR_LANE_CHOICES));
   TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
-  while (c < FACTOR_LANE_CHOICES - 1 &&
-         (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
+  while (c < FACTOR_LANE_CHOICES - 1 && (lanes ? 4 << c < lanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
     c++;
   f->lanes_per_row    = 4 << c;
   f->longest_warp_row = (int)counts[FACTOR_LANE_CHOICES];
@@ -124,12 +123,12 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
                         f->row_of_group, f->work_offset);
 }
 
-extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order)
+extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int lanes)
 {
   const size_t n = (size_t)f->rows;
   int          any_long, work = 0;
 
-  TrsvCall(ChooseLanes(f, &any_long));
+  TrsvCall(ChooseLanes(f, lanes, &any_long));
   if (any_long) TrsvCall(AssignWithLongRows(f, order, &work));
   else {
     f->groups = f->rows;
@@ -221,7 +220,7 @@ extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
   PatternCheck        found;
 
   static_assert(sizeof(PatternCheck) <= sizeof(FactorStatus), "f->status has room for a PatternCheck");
-  if (f->statistics.row_max > FACTOR_TERMS + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
+  if (f->statistics.row_max > FACTOR_TERMS + 1) return TRSV_SUCCESS;
   if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower)
     TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
   TrsvCall(TrsvDeviceClear(check, sizeof(found), NULL));

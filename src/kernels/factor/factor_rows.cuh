@@ -175,14 +175,9 @@ template <class T> static __device__ __forceinline__ T factor_wait(const FactorV
 /* The index of a column in the rising columns [low, high), or -1. */
 static __device__ __forceinline__ int factor_search(const int *columns, int low, int high, int column)
 {
-  while (low < high) {
-    const int middle = low + (high - low) / 2, c = columns[middle];
+  const int k = trsv_first(low, high, [&](int e) { return columns[e] >= column; });
 
-    if (c == column) return middle;
-    if (c < column) low = middle + 1;
-    else high = middle;
-  }
-  return -1;
+  return k < high && columns[k] == column ? k : -1;
 }
 
 /* Element e of an array in registers; a variable index would move the array to local memory. */

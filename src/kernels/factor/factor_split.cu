@@ -33,12 +33,19 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMin(bad, (unsigned)(first + t));
 }
 
+/* The numbers of entries of L and U. */
+struct SplitTotals {
+  int lower, upper;
+};
+
 /* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. */
-static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets)
+static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets, SplitTotals *totals)
 {
   const int i = trsv_index();
 
-  if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
+  if (i > n) return;
+  u_offsets[i] = offsets[i] - l_offsets[i];
+  if (i == n) *totals = SplitTotals{l_offsets[n], u_offsets[n]};
 }
 
 /* ICC: the lengths of U's rows, and the indices in A at which they start. */
@@ -113,13 +120,17 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 
 static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)
 {
-  const size_t rows = (size_t)f->rows;
+  const size_t       rows   = (size_t)f->rows;
+  SplitTotals *const totals = (SplitTotals *)f->status;
+  SplitTotals        found;
 
+  static_assert(sizeof(SplitTotals) <= sizeof(FactorStatus), "f->status has room for SplitTotals");
   TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
-  TrsvCall(
-    TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, offsets, (const int *)f->l_offsets, f->u_offsets));
-  TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
+  TrsvCall(TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, offsets, (const int *)f->l_offsets,
+                          f->u_offsets, totals));
+  TrsvCall(TrsvDeviceDownload(&found, totals, sizeof(found), NULL));
+  f->lower = found.lower;
+  f->upper = found.upper;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
   return TrsvLaunchEach("split_copy", split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns,
@@ -161,16 +172,22 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
 }
 
 /* left [rows] gets the entries of each row before its diagonal. */
-static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
+static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left)
 {
   const unsigned none = UINT_MAX;
-  unsigned       bad;
-  int            entries;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TrsvCall(TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, &f->status->row));
+  return TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, &f->status->row);
+}
+
+/* Waits for CountLeft(); returns the error of the first invalid row. */
+static TrsvError CheckCount(const TrsvFactor *f, const int *offsets, const int *columns, int *row)
+{
+  unsigned bad;
+  int      entries;
+
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
-  if (bad == none) return TRSV_SUCCESS;
+  if (bad == UINT_MAX) return TRSV_SUCCESS;
   *row = (int)bad;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
   return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, *row, 1);
@@ -235,16 +252,17 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
                                      TrsvMemory memory, int *row)
 {
   TrsvScratch scratch, permuted;
-  int        *left, *pattern, none;
+  int        *left, *pattern;
 
   TrsvCall(scratch.take((size_t)f->rows, left));
-  TrsvCall(CountLeft(f, offsets, columns, left, row));
+  TrsvCall(CountLeft(f, offsets, columns, left));
+  TrsvCall(CheckCount(f, offsets, columns, row));
   if (order) {
     TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
     permuted.memory = pattern;
     offsets         = pattern;
     columns         = pattern + f->rows + 1;
-    TrsvCall(CountLeft(f, offsets, columns, left, &none));
+    TrsvCall(CountLeft(f, offsets, columns, left));
   }
   TrsvCall(SplitRows(f, offsets, columns, left));
   return CountHostWork(f);

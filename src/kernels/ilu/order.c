@@ -219,12 +219,11 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
                                   TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const named[2] = {lower, upper};
-  const TrsvAlgorithm       *first;
   TrsvOrderCost              estimate;
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
-  TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, kind, precision, factor, row));
+  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor, row));
   choice->natural = PredictCost(*factor, named, &choice->lower);
   choice->rest    = IterationRest(*factor);
   estimate        = EstimateMulticolor(*factor, named);
@@ -234,11 +233,6 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no memory for two factors, to compare");
     error = TRSV_SUCCESS;
   }
-  /* some algorithms use the analysis of U to plan L; for others the pair analyzes U while it plans L */
-  first = lower ? lower : choice->lower.algorithm;
-  if (!error && !choice->multicolor && first && first->uses_heights &&
-      first->uses_heights(&(*factor)->statistics, precision))
-    error = TrsvFactorAnalyzeUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }

@@ -8,17 +8,17 @@
    P. A. Forsyth, W.-P. Tang, "Ordering methods for preconditioned conjugate gradient methods applied to unstructured
    grid problems", SIAM J. Matrix Anal. Appl. 13, 1992.
 
-   Mapping: magnitudes: a thread for each value. Discarded fill: a warp for each row i of a sample, whose lanes share
-   its entries k. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it
-   ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch, of one block, adds up those of
-   all blocks; the sample is fixed.
+   Mapping: magnitudes: a thread for each value. Discarded fill: a block for each row i of a sample, whose warps share
+   its entries k; the lanes of a warp share row k. Memory order: sums cross threads at barriers of a block, and blocks
+   at the end of a launch. Why it ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch,
+   of one block, adds up those of all blocks; the sample is fixed.
 */
 #include <math.h>
 #include "device/setup.cuh"
 #include "ordering/multicolor.h"
 
 enum {
-  BLOCK  = 256,
+  BLOCK  = 128,
   SAMPLE = 2048 /* rows whose discarded fill is estimated */
 };
 
@@ -93,18 +93,16 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
 {
   TRSV_SHARED(double, first, BLOCK);
   TRSV_SHARED(double, second, BLOCK);
-  const int       sample = (int)(blockIdx.x * (BLOCK / 32) + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
-  const long long start  = (long long)sample * stride;
-  const int       i      = start < rows ? sampled_row(sample, stride) : rows;
-  double          natural = 0, ordered = 0;
+  const int i = sampled_row((int)blockIdx.x, stride), warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+  double    natural = 0, ordered = 0;
 
   if (i < rows && diagonal[i] > 0 && offsets[i + 1] - offsets[i] <= TRSV_FILL_LONGEST)
-    for (int e = offsets[i] + lane; e < offsets[i + 1]; e += 32) {
+    for (int e = offsets[i] + warp; e < offsets[i + 1]; e += BLOCK / 32) {
       const int  k    = columns[e], begin = offsets[k], end = offsets[k + 1];
       const bool here = k < i, there = place[k] < place[i];
 
       if (k == i || (!here && !there) || !(diagonal[k] > 0) || end - begin > TRSV_FILL_LONGEST) continue;
-      for (int t = begin; t < end; t++) {
+      for (int t = begin + lane; t < end; t += 32) {
         const int  j     = columns[t];
         const bool drops = here && k < j, moves = there && place[k] < place[j];
 
@@ -127,7 +125,7 @@ static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *
                                        const void *values, double fill[2])
 {
   const int      stride = (rows + SAMPLE - 1) / SAMPLE;
-  const unsigned grid   = TrsvBlocks((rows + stride - 1) / stride, BLOCK / 32);
+  const unsigned grid   = (unsigned)((rows + stride - 1) / stride);
   TrsvScratch    scratch;
   double        *sums, *diagonal;
   int           *place;

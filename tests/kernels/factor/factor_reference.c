@@ -284,16 +284,28 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   free(r.u);
 }
 
+/* Factors row by row, with so many lanes for each row. */
+static TrsvError Regroup(TrsvFactor *f, int lanes)
+{
+  void **const of[] = {(void **)&f->row_of_group, (void **)&f->work_offset, &f->work};
+
+  for (int a = 0; a < 3; a++) {
+    TrsvDeviceFree(*of[a]);
+    *of[a] = NULL;
+  }
+  f->pivots = 0;
+  return TrsvFactorAssignGroups(f, f->analysis->order, lanes);
+}
+
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
 {
   TrsvFactor *f;
   int         row;
 
-  TrsvFactorForcedLanes = lanes;
   ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind,
                                A->precision, &f, &row),
               TRSV_SUCCESS, "TrsvFactorCreate");
-  TrsvFactorForcedLanes = 0;
+  if (f && lanes) ExpectError(Regroup(f, lanes), TRSV_SUCCESS, "TrsvFactorAssignGroups");
   if (f) Expect(row == -1 && (!lanes || f->lanes_per_row == lanes), "row %d, %d lanes", row, f->lanes_per_row);
   return f;
 }

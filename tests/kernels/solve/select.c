@@ -141,12 +141,13 @@ static void CheckLimits(void)
   End();
 }
 
-/* The form of thread or of chunk that is predicted to be the fastest; chunk uses the heights of rows if it inverts no
-   blocks */
+/* The form of thread or of chunk that is predicted to be the fastest. */
 static const char *CheckPlan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   if (a == TrsvAlgorithmFind("thread")) return TrsvThreadRecomputes(s, TRSV_DOUBLE) ? "thread, recomputing" : "thread";
-  return a == TrsvAlgorithmFind("chunk") && !a->uses_heights(s, TRSV_DOUBLE) ? "chunk, inverted" : TrsvAlgorithmName(a);
+  return a == TrsvAlgorithmFind("chunk") && TrsvModelInverse(s, TRSV_DOUBLE) < TrsvModelChunk(s, TRSV_DOUBLE)
+         ? "chunk, inverted"
+         : TrsvAlgorithmName(a);
 }
 
 /* The order by which tune sorts its times. */

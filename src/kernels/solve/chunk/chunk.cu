@@ -127,10 +127,6 @@ static int IsLikelyInverted(const TrsvStatistics *s, TrsvPrecision precision)
   return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
 }
 
-static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return !IsLikelyInverted(s, precision); }
-
-static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
-
 static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
@@ -235,7 +231,6 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .solve        = Solve,
   .destroy      = Destroy,
   .predict      = Predict,
-  .uses_heights = UsesHeights,
   .choices      = CHUNK_CHOICES + 1,
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,
@@ -253,7 +248,6 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .solve        = Solve,
   .destroy      = Destroy,
   .predict      = TrsvModelChunk,
-  .uses_heights = AlwaysUsesHeights,
   .choices      = CHUNK_CHOICES,
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,

@@ -62,9 +62,6 @@ struct TrsvAlgorithm {
   /* Predicts the seconds of a solve; NULL: TRSV_SELECT_MODEL never selects the algorithm. */
   double (*predict)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Returns 1 if analyze uses the heights of rows (TrsvAnalysis). NULL: it never does. */
-  int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
-
   /* choices: the largest number of settings that analyze ranks by predicted time; 0: there are none. describe prints
      the settings of a plan; NULL: there are none. */
   int choices;

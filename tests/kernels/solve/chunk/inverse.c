@@ -3,6 +3,7 @@
 */
 #include "check.h"
 #include "solve/chunk/chunk.h"
+#include "solve/model/model.h"
 
 static void FillValues(const TrsvMatrix *A, void *values, double off)
 {
@@ -165,7 +166,7 @@ static void CheckRanks(void)
     if (!ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) continue;
     const double chunk = TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE),
                  seconds = DescribePlan(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
-    const int    likely = !TrsvChunk.uses_heights(&a->statistics, TRSV_DOUBLE), inverts = likely && seconds < chunk,
+    const int    inverts = TrsvModelInverse(&a->statistics, TRSV_DOUBLE) < chunk && seconds < chunk,
               both = a->statistics.nnz > rows && a->statistics.level_mean <= 300;
 
     Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= chunk, "%s: not the lesser time", name);
