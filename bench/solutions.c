@@ -10,12 +10,12 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
   -o <file>               : a JSON object a line is added to it\n\n";
 
 /*
-   Systems are as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose
-   diagonal has one sign, else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU
-   to an idle GPU, on the host's clock. The ways take turns. The first run of a way includes work that is done once,
-   such as loading code and copying the matrix: its time is "cold_ms", and does not count in the median. If it does not
-   converge, or takes seconds, there is no other run: "runs" is 0, and the result is its time. -dll_append loads the
-   plugin.
+   Systems: the file's own values, with zeros for missing diagonal entries; for symmetric matrices also a weighted
+   Laplacian. b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose diagonal has one sign,
+   else GMRES(60); ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve, from an idle GPU to an idle GPU, on the
+   host's clock. The ways take turns. The first run of a way includes work that is done once, such as loading code and
+   copying the matrix: its time is "cold_ms", and does not count in the median. If it does not converge, or takes
+   seconds, there is no other run: "runs" is 0, and the result is its time.
 
    The ways of rivals.c solve with the matrix in the multicolor order. Their set-up factors on the host, so only the
    times of KSPSolve are comparable.

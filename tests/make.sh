@@ -310,14 +310,6 @@ solutions() {
     "$empty/solutions.jsonl" && "${PYTHON:-python3}" bench/solutions.py "$empty/solutions.jsonl" |
     grep -q "^| g2d5:20 | 400 | CG |"
 }
-orderings() { # level sets and iterations on the host: natural and multicolor, by ILU and ICC, and jacobi
-  local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/orderings.jsonl"
-  eval "$($make -s info)"
-  program=$(dirname "$LIB")/../bench/orderings
-  $make -s "$(realpath -m "$program")" && "$program" -dll_append "$LIB" -f g2d5:20,g3d7:5 -o "$file" &&
-    [ "$(grep -c '"converged": true' "$file")" = 10 ] &&
-    [ "$(grep -c '"ordering": "multicolor", "levels": \(7\|10\),' "$file")" = 4 ]
-}
 krylov() { # times of the plugin's KSP types and of PETSc's
   local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/krylov.jsonl"
   eval "$($make -s info)"
@@ -388,6 +380,5 @@ check "generated parts of README and docs, and their links" table
 check "commands of README and docs" commands
 check "times to solution can be measured, and a table made of them" solutions
 check "set-ups and applies can be measured, and a table made of them" setups
-check "orderings can be compared" orderings
 check "KSP types can be compared" krylov
 summary

@@ -68,6 +68,14 @@ def shared_gpu():
                "gpu_long.txt")
 
 
+def threads():
+    name = "gpu_threads.txt"
+    pattern = r"^ok +threads: (\d+) objects in (\d+) threads: (\d+) wrong"
+    for objects, count, wrong in re.findall(pattern, text(name), re.M):
+        yield (f"objects that {count} threads create, use and destroy", f"{objects} objects, {wrong} with other bits",
+               re.search(r"H\d00", text(name)).group() + ", " + re.search(r"\d{4}-\d\d-\d\d", text(name)).group(), name)
+
+
 def backward_errors():
     found = lines("errors.jsonl")
     worst = [max(e for d in found for field in (p, "own_" + p) for e in d[field] if e is not None)
@@ -146,6 +154,7 @@ def rows():
     yield from same_plan()
     yield from same_bits()
     yield from shared_gpu()
+    yield from threads()
     yield from exchanges()
     yield from backward_errors()
     yield from counted("gpu_petsc_3.26.txt", "PETSc's harness on a GPU", r"^(\d+ passed, \d+ failed), \d+ skipped$")

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" \
   "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" \
   "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
-  "$PWD"/build/bench/{waits,dags,same,crowd,full,errors}
+  "$PWD"/build/bench/{waits,threads,dags,same,crowd,full,errors}
 make -s ampere
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
