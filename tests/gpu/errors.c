@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../tests/gpu/long.h"
+#include "long.h"
 #include "matrices.h"
 
 enum {
