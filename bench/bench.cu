@@ -168,7 +168,7 @@ template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U,
       TrsvCall(TrsvAnalyze(&L.device, &analysis));
       lower.analysis = analysis;
       TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE,
-                              tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
+                              tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
       return tune < 0 ? TRSV_SUCCESS
                       : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p,

@@ -34,7 +34,6 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
   const TrsvAlgorithm *named[2] = {NULL, NULL};
   TrsvOrderChoice      choice   = {0};
   TrsvOrderCost        estimate;
-  TrsvChoice           unused;
   TrsvFactor           f[2] = {{0}, {0}};
 
   for (int o = 0; o < 2; o++) {
@@ -46,8 +45,8 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
     f[o].longest_warp_row = k->longest[o];
     f[o].statistics       = k->statistics[o];
   }
-  choice.natural     = PredictCost(&f[0], named, &unused);
-  choice.ordered     = PredictCost(&f[1], named, &unused);
+  choice.natural     = PredictCost(&f[0], named);
+  choice.ordered     = PredictCost(&f[1], named);
   choice.rest        = IterationRest(&f[0]);
   choice.growth      = IterationGrowth(k->fill);
   estimate           = EstimateMulticolor(&f[0], named);

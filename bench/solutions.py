@@ -113,7 +113,7 @@ def table(systems):
     jacobi = [s for s in systems if s.quickest == "jacobi"]
     ilu = [s for s in systems if s.quickest == "ilu"]
     out.append("")
-    for way, some in (("jacobi", jacobi), ("ilu", ilu)):
+    for way, some in ((w, s) for w, s in (("jacobi", jacobi), ("ilu", ilu)) if s):
         out.append(
             f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: "
             + names(

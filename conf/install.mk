@@ -5,7 +5,8 @@
 #   PYTHONDIR  also put the Python module there, a folder of site-packages
 #
 # make manpages makes the manual pages, docs/man3, of comments in src, by PETSc's doctext: configure PETSc with
-# --download-sowing, or set DOCTEXT. docs/man3/comments.sum tells the tests for which comments.
+# --download-sowing, or set DOCTEXT. docs/man3/sums tells which comments and which pages belong
+# together.
 #
 # The manifest names a file before the file is written, so that uninstall removes what an install that failed has left.
 
@@ -19,16 +20,20 @@ installed   = lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so l
               include/sptrsvgpu.h $(patsubst docs/%,share/man/%,$(wildcard docs/man3/*.3)) \
 	      $(patsubst %,share/sptrsvgpu/%,$(sources) examples/makefile python/sptrsvgpu.py)
 commented   = $(sort $(wildcard src/*/*.c))
-comments    = sed -n '/^\/\*\(@C\{0,1\}\|MC\)$$/,/^{/p' $(commented) | cksum
+sums        = sed -n '/^\/\*\(@C\{0,1\}\|MC\)$$/,/^{/p' $(commented) | cksum; cat $(sort $(wildcard docs/man3/*.3)) | cksum
 fill        = sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PETSC_DIR@|$(PETSC_DIR)|' \
               -e 's|@PETSC_ARCH@|$(PETSC_ARCH)|; s|@CUDA_ARCH@|$(CUDA_ARCH)|'
 
-.PHONY: install uninstall manpages
+.PHONY: install uninstall manpages check-manpages
 DOCTEXT ?= $(PETSC_DIR)/$(PETSC_ARCH)/bin/doctext
 manpages:
-	@rm -f docs/man3/*.3
-	@$(DOCTEXT) -man -mpath docs/man3 -ext 3 -heading sptrsvgpu -date ' ' -nolocation $(commented)
-	@$(comments) >docs/man3/comments.sum
+	@rm -rf $(BUILD)/man3; mkdir -p $(BUILD)/man3
+	@$(DOCTEXT) -man -mpath $(BUILD)/man3 -ext 3 -heading sptrsvgpu -date ' ' -nolocation $(commented) || \
+	  { echo "sptrsvgpu: DOCTEXT=$(DOCTEXT) makes no manual pages" >&2; exit 1; }
+	@rm -f docs/man3/*.3; cp $(BUILD)/man3/*.3 docs/man3/
+	@{ $(sums); } >docs/man3/sums
+check-manpages:
+	@{ $(sums); } | cmp - docs/man3/sums || { echo "docs/man3 is not made of these comments: make manpages"; exit 1; }
 
 install: lib
 	$(if $(filter /%,$(PREFIX)),,@echo "sptrsvgpu: PREFIX=$(PREFIX) is not an absolute path" >&2; exit 1)

@@ -110,12 +110,12 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
    KSPBCGSDEVICE - "bcgsdevice", BiCGStab with scalars on the GPU: the vector operations between products are five
    kernels an iteration, and the host waits for one number
 
-   Level: beginner
-
    Notes:
    Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a
    preconditioner on either side. `KSPCGDEVICE` describes when the host launches an iteration early, and when PETSc's
    own type solves; `KSPBCGS` also solves with a preconditioner on the right and an initial guess.
+
+   Level: beginner
 
 .seealso: `KSPBCGS`, `KSPCGDEVICE`
 M*/

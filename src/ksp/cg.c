@@ -123,8 +123,6 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
    KSPCGDEVICE - "cgdevice", the conjugate gradient method with scalars on the GPU: the vector operations between
    products are four kernels an iteration, and the host waits for one number instead of three
 
-   Level: beginner
-
    Notes:
    Iterates, norms, residual history, breakdowns and options are those of `KSPCG` up to rounding. It takes any
    preconditioner, and all norms: `-ksp_norm_type preconditioned`, `unpreconditioned`, `natural` and `none`.
@@ -135,6 +133,8 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
    `KSPCG` solves, and the view reports the reason, if scalars are not real double, vectors are not of type seqcuda (on
    several ranks, or on the host), there is a trust region or an objective target, or with
    `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` or `KSPSetCheckNormIteration()`.
+
+   Level: beginner
 
 .seealso: `KSPCG`, `KSPBCGSDEVICE`, `KSPSetNormType()`
 M*/

@@ -21,14 +21,14 @@
 
 /* What the user asks of a factor. The PC keeps it when a new pattern replaces the factor. */
 typedef struct {
-  const TrsvAlgorithm   *algorithm[2]; /* by SpTRSVGPUTriangle; NULL: auto */
-  SpTRSVGPUSelection     selection;
+  const TrsvAlgorithm    *algorithm[2]; /* by SpTRSVGPUTriangle; NULL: auto */
+  SpTRSVGPUSelection      selection;
   SpTRSVGPUFactorLocation factorization;
-  SpTRSVGPUOrdering      ordering;           /* applies where PETSc's ordering is the natural one */
-  char                   reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
-  PetscReal              tune_seconds;
-  PetscReal              timeout;            /* seconds that a wait on the GPU may take; 0: no limit */
-  PetscBool              thread_level; /* capellini: auto takes thread-level kernels on a GPU */
+  SpTRSVGPUOrdering       ordering;           /* applies where PETSc's ordering is the natural one */
+  char                    reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
+  PetscReal               tune_seconds;
+  PetscReal               timeout;      /* seconds that a wait on the GPU may take; 0: no limit */
+  PetscBool               thread_level; /* capellini: auto takes thread-level kernels on a GPU */
 } SpTRSVGPUSettings;
 
 /* The data of a factor Mat. */

@@ -1,7 +1,7 @@
 /*
    The functions of a factor Mat that programs call: which algorithms solve, and how they are chosen.
 */
-#include "impl.h"
+#include "impl.h" /*I "sptrsvgpu.h" I*/
 
 /* The data of a factor Mat, which must be of our type. */
 PetscErrorCode SpTRSVGPUGetFactor(Mat F, SpTRSVGPU **s)

@@ -68,8 +68,6 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 /*MC
    MATORDERINGMULTICOLOR = "multicolor" - sorts rows by color, so that the triangular factors have few level sets
 
-   Level: intermediate
-
    Notes:
    Rows of one color do not depend on each other, except inside small blocks of rows. Within a color rows keep their
    order. Colors alternately rise and fall along the natural order, so that few rows come before all of their neighbors.
@@ -85,6 +83,8 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 
    The ordering is deterministic. It is for matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and for the
    blocks of `PCBJACOBI` and `PCASM`.
+
+   Level: intermediate
 
    References:
 .  * - T. Iwashita, H. Nakashima, Y. Takahashi, Algebraic block multi-color ordering method for parallel multi-threaded

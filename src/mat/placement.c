@@ -1,7 +1,7 @@
 /*
    The functions of a factor Mat for programs, continued: where the matrix is factored.
 */
-#include "impl.h"
+#include "impl.h" /*I "sptrsvgpu.h" I*/
 
 /*@
    MatSpTRSVGPUSetFactorization - sets where a matrix on a GPU is factored

@@ -375,11 +375,11 @@ PetscErrorCode PCCreate_SpTRSVGPU(PC pc)
 /*MC
    PCCAPELLINI = "capellini" - `PCSPTRSVGPU` with the thread-level triangular solves of CapelliniSpTRSV (ICPP 2020)
 
-   Level: beginner
-
    Notes:
    For a matrix on the host it is the same as `PCSPTRSVGPU`. An algorithm that -mat_sptrsvgpu_algorithm,
    -mat_sptrsvgpu_lower or -mat_sptrsvgpu_upper names is used instead.
+
+   Level: beginner
 
 .seealso: `PCSPTRSVGPU`
 M*/

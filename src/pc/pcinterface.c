@@ -2,7 +2,7 @@
    The functions of the PC types that programs call. As in PETSc, a setter does nothing for a PC of another type, and a
    getter fails.
 */
-#include "impl.h"
+#include "impl.h" /*I "sptrsvgpu.h" I*/
 
 /* The data of a PC; NULL if the PC is of another type. */
 static PetscErrorCode QueryPC(PC pc, PC_SpTRSVGPU **p)

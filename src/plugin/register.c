@@ -3,7 +3,7 @@
 */
 #include "../ksp/impl.h"
 #include "../pc/impl.h"
-#include "impl.h"
+#include "impl.h" /*I "sptrsvgpu.h" I*/
 
 static PetscBool registered = PETSC_FALSE;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "solve/chunk/chunk.h"
 #include "repeat.h"
+#include "../regroup.h"
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE, 0, 1e-13},
@@ -91,19 +92,6 @@ static TrsvError FactorOnce(void *data)
   return outcome.row < 0
          ? TRSV_SUCCESS
          : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* its result is undefined */
-}
-
-/* Factors row by row, with so many lanes for each row. */
-static TrsvError Regroup(TrsvFactor *f, int lanes)
-{
-  void **const of[] = {(void **)&f->row_of_group, (void **)&f->work_offset, &f->work};
-
-  for (int a = 0; a < 3; a++) {
-    TrsvDeviceFree(*of[a]);
-    *of[a] = NULL;
-  }
-  f->pivots = 0;
-  return TrsvFactorAssignGroups(f, f->analysis->order, lanes);
 }
 
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)

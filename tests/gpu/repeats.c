@@ -156,7 +156,7 @@ static void RepeatPairs(const Square *A, const int *order, const void *b, void *
     TrsvError                  error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in multicolor order by %s", placed[c]);
-    error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, named, named, NULL, &p.pair);
+    error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, named, named, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) ReportRefused(A->name, r.what, error);
     else RunRepeat(&r);

@@ -172,7 +172,7 @@ TrsvError WayPair(const Way *w, const TrsvMatrix *L, const TrsvMatrix *U, const 
 {
   RequestSettings(w, 1);
   const TrsvError error = TrsvPairCreate(L, U, row, column, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, w->algorithm,
-                                         w->algorithm, NULL, pair);
+                                         w->algorithm, pair);
   RequestSettings(w, 0);
   return error;
 }

@@ -151,9 +151,9 @@ static PetscErrorCode CheckAlgorithms(const char name[])
 /* An algorithm named by option for L alone; a matrix of the host is factored there. */
 static PetscErrorCode CheckAlgorithmByOption(const char name[])
 {
-  Mat                    A, F;
-  MatFactorInfo          info;
-  const char            *lower, *upper;
+  Mat                     A, F;
+  MatFactorInfo           info;
+  const char             *lower, *upper;
   SpTRSVGPUFactorLocation factorization;
 
   PetscFunctionBeginUser;

@@ -26,9 +26,9 @@ extern "C" {
 
 typedef struct TrsvFactor TrsvFactor;
 
-/* Splits the square pattern of A, compressed sparse rows on the device, and sorts its rows by level set. order [rows],
-   in the given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps no
-   array of the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column
+/* Splits the square pattern of A, compressed sparse rows on the device, and analyzes L, without an order also U. order
+   [rows], in the given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps
+   no array of the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column
    outside the matrix, or columns that do not rise; the message and *row name the row; otherwise *row is -1.
    TRSV_ERR_ARGUMENT: order is not a permutation. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
@@ -136,8 +136,8 @@ TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, 
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
 /* factor_groups.cu: TrsvFactorCheckPattern sets f->pivots and f->mirror_offset. TrsvFactorAssignGroups assigns the
-   rows, in that order, to groups of lanes, which the factor must not have yet. lanes: for each row, 4, 8, 16 or 32; 0:
-   chosen by the lengths of rows. */
+   rows, in that order, to groups of lanes; the factor must have no groups. lanes: for each row, 4, 8, 16 or 32, as
+   tests ask; 0: chosen by the lengths of rows. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 

@@ -262,7 +262,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
     permuted.memory = pattern;
     offsets         = pattern;
     columns         = pattern + f->rows + 1;
-    TrsvCall(CountLeft(f, offsets, columns, left));
+    TrsvCall(CountLeft(f, offsets, columns, left)); /* a permutation of a valid pattern is valid */
   }
   TrsvCall(SplitRows(f, offsets, columns, left));
   return CountHostWork(f);

@@ -32,7 +32,6 @@ typedef struct {
   TrsvOrderCost natural, ordered; /* in the natural and in the multicolor order; 0: not predicted */
   double        rest;             /* seconds of an iteration without the solves */
   double        growth;           /* iterations in the multicolor order over the natural one; 0: not estimated */
-  TrsvChoice    lower;            /* the algorithm for L in the chosen order; empty if one is named */
   char          reason[160];
 } TrsvOrderChoice;
 

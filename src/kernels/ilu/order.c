@@ -22,17 +22,17 @@ static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
   return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * sqrt(s->levels * s->row_mean * sqrt((double)s->nnz)) : 0;
 }
 
-/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. *choice
-   gets the algorithm for L if none is named. solves is 0 if an algorithm has no prediction. */
-static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
+/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L: in the
+   multicolor order U is not analyzed. solves is 0 if an algorithm has no prediction. */
+static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
-  const TrsvStatistics *s    = &f->statistics;
-  TrsvOrderCost         cost = {0, TrsvFactorPredict(f)};
+  const TrsvStatistics *s      = &f->statistics;
+  TrsvOrderCost         cost   = {0, TrsvFactorPredict(f)};
+  const TrsvChoice      choice = TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL);
 
-  if (!named[0] || !named[1]) *choice = TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL);
   for (int i = 0; i < 2; i++) {
-    const TrsvAlgorithm *a       = named[i] ? named[i] : choice->algorithm;
-    const double         seconds = named[i] ? TrsvPredict(a, s, f->precision) : choice->predicted;
+    const TrsvAlgorithm *a       = named[i] ? named[i] : choice.algorithm;
+    const double         seconds = named[i] ? TrsvPredict(a, s, f->precision) : choice.predicted;
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
     cost.solves += seconds;
@@ -91,7 +91,6 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
                                                                      : TrsvModel.order_levels);
   TrsvFactor      estimate = *natural;
   TrsvStatistics *s        = &estimate.statistics;
-  TrsvChoice      unused;
 
   if (s->levels > levels) s->levels = levels;
   s->level_mean     = (double)s->rows / s->levels;
@@ -100,7 +99,7 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   s->chain_fraction = 0; /* no chains of neighbors */
   s->bandwidth      = s->rows; /* dependencies are in all colors before */
   s->row_bandwidth  = s->rows / 2.0; /* half as far in the mean, unlike in a grid in the natural order */
-  return PredictCost(&estimate, named, &unused);
+  return PredictCost(&estimate, named);
 }
 
 /* Iterations in another order over those in the natural one, given the fill discarded in both orders. */
@@ -179,7 +178,6 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
 {
   const TrsvFactor *natural = *factor;
   double            fill[2];
-  TrsvChoice        lower;
   TrsvFactor       *ordered;
   int               row;
 
@@ -191,13 +189,12 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
   }
   TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered,
                             &row));
-  choice->ordered    = PredictCost(ordered, named, &lower);
+  choice->ordered    = PredictCost(ordered, named);
   choice->multicolor = IsFaster(choice, &choice->ordered);
   ExplainChoice(choice, natural->statistics.levels, ordered->statistics.levels);
   if (choice->multicolor) {
     TrsvFactorDestroy(factor);
-    *factor       = ordered;
-    choice->lower = lower;
+    *factor = ordered;
   } else
     TrsvFactorDestroy(&ordered);
   return TRSV_SUCCESS;
@@ -224,7 +221,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
 
   memset(choice, 0, sizeof(*choice));
   TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor, row));
-  choice->natural = PredictCost(*factor, named, &choice->lower);
+  choice->natural = PredictCost(*factor, named);
   choice->rest    = IterationRest(*factor);
   estimate        = EstimateMulticolor(*factor, named);
   RefuseMulticolor(*factor, &estimate, choice);

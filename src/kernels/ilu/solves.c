@@ -62,11 +62,8 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
 
 static TrsvError MakePair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed)
 {
-  const TrsvChoice *known = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
-
   return TrsvPairCreate(&v->L, &v->U, v->row, v->column, transposed, memory, ilu->request.selection,
-                        TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), known,
-                        &ilu->pair[memory][transposed]);
+                        TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), &ilu->pair[memory][transposed]);
 }
 
 static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed, TrsvStream stream)

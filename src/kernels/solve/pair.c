@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-/* Sets m->choice: the named algorithm, or the known choice, or a new one. */
+/* Sets m->choice: the named algorithm, or a chosen one. */
 static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
-                                 const TrsvChoice *known, TrsvPairMember *m)
+                                 TrsvPairMember *m)
 {
-  if (named)
-    m->choice = (TrsvChoice){named, 0, "asked for"};
-  else if (known && known->algorithm && selection != TRSV_SELECT_GRANULARITY)
-    m->choice = *known;
-  else
-    m->choice = TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
+  m->choice = named ? (TrsvChoice){named, 0, "asked for"}
+                    : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
   if (!m->choice.algorithm)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for %s values on a GPU in this build",
                     TrsvIsComplex(pair->precision) ? "complex" : "real");
@@ -30,7 +26,6 @@ typedef struct {
   TrsvPermutation      places;
   TrsvSelection        selection;
   const TrsvAlgorithm *named;
-  const TrsvChoice    *known;
   TrsvPairMember      *member;
   int                  alone; /* the other member is not made at the same time */
 
@@ -84,7 +79,7 @@ static TrsvError BeginMember(void *task)
   if (!error) error = TrsvAnalysisGet(&t->T, &t->analysis, &t->made);
   if (!error) {
     t->member->statistics = t->analysis->statistics;
-    error                 = ChooseAlgorithm(t->pair, t->selection, t->named, t->known, t->member);
+    error                 = ChooseAlgorithm(t->pair, t->selection, t->named, t->member);
   }
   if (!error) {
     error = BeginPlan(t);
@@ -143,8 +138,7 @@ TrsvError TrsvPairFuse(TrsvPair *p)
 }
 
 static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                           TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                           const TrsvChoice *known)
+                           TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
   const int     t        = p->transposed;
   MemberTask    forward  = {.pair      = p,
@@ -152,7 +146,6 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                             .places    = {t ? column : row, NULL},
                             .selection = selection,
                             .named     = t ? upper : lower,
-                            .known     = t ? NULL : known,
                             .member    = &p->forward};
   MemberTask    backward = {.pair      = p,
                             .A         = t ? L : U,
@@ -177,7 +170,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
 
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory memory, TrsvSelection selection, const TrsvAlgorithm *lower,
-                         const TrsvAlgorithm *upper, const TrsvChoice *known, TrsvPair **pair)
+                         const TrsvAlgorithm *upper, TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;
@@ -189,7 +182,7 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
   p->precision  = L->precision;
   p->rows       = L->rows;
   p->transposed = transposed;
-  error         = MakePlans(p, L, U, row, column, selection, lower, upper, known);
+  error         = MakePlans(p, L, U, row, column, selection, lower, upper);
   if (error) TrsvPairDestroy(&p);
   *pair = p;
   return error;

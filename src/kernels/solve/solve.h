@@ -55,12 +55,11 @@ typedef struct {
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper: the algorithms for L and U, transposed or not;
-   NULL: TrsvSelect chooses. TRSV_ERR_UNSUPPORTED: an algorithm is for the other memory. known: TrsvSelect's choice for
-   L; NULL: not known. row and column [rows] are in the memory of L and U: row i of L U is row row[i] of A, and column j
-   is column column[j]; NULL: the natural order. */
+   NULL: TrsvSelect chooses. TRSV_ERR_UNSUPPORTED: an algorithm is for the other memory. row and column [rows] are in
+   the memory of L and U: row i of L U is row row[i] of A, and column j is column column[j]; NULL: the natural order. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                         const TrsvChoice *known, TrsvPair **pair);
+                         TrsvPair **pair);
 
 /* Sets new values of L and U, each in the order of its matrix's columns. L may be NULL if TrsvFactorSetValues has left
    its values in the plan. */

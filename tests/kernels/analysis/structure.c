@@ -57,7 +57,7 @@ static void CheckRefused(const char *name, int rows, const int *offsets, const i
     Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   }
   for (int transposed = 0; transposed < 2; transposed++) {
-    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
+    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, &pair),
                 TRSV_ERR_STRUCTURE, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
   }

@@ -118,7 +118,7 @@ static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, 
   TrsvPair       *pair;
   const TrsvError error =
     TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm),
-                   TRSV_SELECT_MODEL, s->algorithm, s->algorithm, NULL, &pair);
+                   TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -309,7 +309,7 @@ static void CheckPeak(Shape shape, int rows, const char *algorithm, int rank, do
   if (f) {
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     Expect(!l && !u, "there is memory for values before there are any");
-    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair),
                     TRSV_SUCCESS, "TrsvPairCreate")) {
       const double plans = (double)(TrsvDeviceHeld() - before) / matrix,
                    made  = (double)(TrsvDevicePeak() - before) / matrix;

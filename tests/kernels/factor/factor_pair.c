@@ -41,7 +41,7 @@ static void CheckAnalyses(void)
       wrong.statistics.granularity = 90;
       L.analysis                   = &wrong;
     }
-    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair),
                 TRSV_SUCCESS, "TrsvPairCreate");
     if (pair)
       Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g",
@@ -109,11 +109,11 @@ static void CheckValuesInPlan(TrsvFactorKind kind)
 
     TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
     if (!i)
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]),
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair[2]),
                   TRSV_SUCCESS, "TrsvPairCreate");
     for (int k = 0; !i && k < 2; k++) {
       TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]),
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, &pair[k]),
                   TRSV_SUCCESS, "TrsvPairCreate");
     }
     if (!pair[0] || !pair[1] || !pair[2]) break;
@@ -177,7 +177,7 @@ static void CheckSharedVector(TrsvFactorKind kind)
 
   Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair),
                   TRSV_SUCCESS, "TrsvPairCreate")) {
     Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {

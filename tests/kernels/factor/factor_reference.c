@@ -3,6 +3,7 @@
    MatLUFactorNumeric_SeqAIJ() and MatCholeskyFactorNumeric_SeqAIJ(); and the comparison with the device.
 */
 #include "square.h"
+#include "../../regroup.h"
 
 const TrsvPivots Plain = {TRSV_SHIFT_NONE, 0, 1e-13};
 
@@ -282,19 +283,6 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   CompareFactors(f, NULL, A, &r, p, times, where);
   free(r.l);
   free(r.u);
-}
-
-/* Factors row by row, with so many lanes for each row. */
-static TrsvError Regroup(TrsvFactor *f, int lanes)
-{
-  void **const of[] = {(void **)&f->row_of_group, (void **)&f->work_offset, &f->work};
-
-  for (int a = 0; a < 3; a++) {
-    TrsvDeviceFree(*of[a]);
-    *of[a] = NULL;
-  }
-  f->pivots = 0;
-  return TrsvFactorAssignGroups(f, f->analysis->order, lanes);
 }
 
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)

@@ -164,7 +164,7 @@ static void CheckPair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, i
   void *const             y         = CheckPlaced(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b),
               *const      reference = CheckPlaced(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
   if (ExpectError(TrsvPairCreate(&L.view, &U.view, ordered ? row : NULL, ordered ? column : NULL, transposed,
-                                 TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+                                 TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair),
                   TRSV_SUCCESS, "TrsvPairCreate"))
     ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   for (unsigned s = 0; pair && s < 4; s++) {

@@ -173,7 +173,7 @@ static void CheckPair(const TrsvAlgorithm *a, TrsvPrecision precision, Where whe
   y         = Reference(&L.view, NULL, L.offsets[rows], l, b);
   reference = Reference(&U.view, NULL, U.offsets[rows], u, y);
   SimtSchedule(seed);
-  if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+  if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair),
                   TRSV_SUCCESS, "TrsvPairCreate") &&
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues") &&
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve"))

@@ -28,7 +28,7 @@ static Both MakeBoth(Shape shape, int rows)
   t.l = MakeValues(&t.L.view, 1);
   t.u = MakeValues(&t.U.view, 2);
   ExpectError(
-    TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &t.pair),
+    TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &t.pair),
     TRSV_SUCCESS, "TrsvPairCreate");
   ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
@@ -152,7 +152,7 @@ static void CountLaunches(void)
     TrsvPair *pair = NULL;
 
     if (ExpectError(
-          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair),
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair),
           TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvLevelCSR *l = pair->forward.plan->data, *u = pair->backward.plan->data;
 

@@ -62,7 +62,7 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
     if (!pass &&
         !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory,
-                                    seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, NULL, &pair),
+                                    seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair),
                      TRSV_SUCCESS, "TrsvPairCreate"))
       break;
     ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL),
@@ -153,7 +153,7 @@ static void CheckMismatch(void)
     TrsvPair            *pair   = (TrsvPair *)&L;
 
     ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL,
-                               n & 2 ? NULL : wrong, NULL, &pair),
+                               n & 2 ? NULL : wrong, &pair),
                 TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
     Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s",
@@ -194,7 +194,7 @@ static void CheckScarceMemory(TrsvMemory from)
     TrsvError error;
 
     SimtFailAt(k, 0);
-    error  = TrsvPairCreate(&A, &B, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair);
+    error  = TrsvPairCreate(&A, &B, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair);
     struck = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
@@ -247,7 +247,7 @@ static void CheckUnfilled(void)
       TrsvPair *pair;
 
       if (!ExpectError(
-            TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+            TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair),
             TRSV_SUCCESS, "TrsvPairCreate"))
         continue;
       if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
@@ -262,7 +262,7 @@ static void CheckUnfilled(void)
       TrsvPairDestroy(&pair);
     }
   if (ExpectError(
-        TrsvPairCreate(&L.view, &U.view, NULL, NULL, 1, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &transposed),
+        TrsvPairCreate(&L.view, &U.view, NULL, NULL, 1, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &transposed),
         TRSV_SUCCESS, "TrsvPairCreate")) { /* L^T is solved last: no factorization leaves values in its plan */
     ExpectError(TrsvPairSetValues(transposed, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     ExpectError(TrsvPairSetValues(transposed, NULL, u, TRSV_HOST, NULL), TRSV_ERR_ARGUMENT, "transposed, without L");
@@ -291,7 +291,7 @@ static void CheckLacking(void)
     SimtSettings.old    = old;
     SimtSettings.shared = old ? 64 << 10 : 0; /* too little for chunk */
     if (ExpectError(
-          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair),
           TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvPairMember *m = &pair->forward;
 
@@ -315,14 +315,14 @@ static void CheckLacking(void)
 
     ForceChunkSettings(2, 4, 1);
     if (ExpectError(
-          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair),
+          TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair),
           TRSV_SUCCESS, "TrsvPairCreate"))
       Expect(pair->forward.choice.algorithm == thread && strstr(pair->forward.choice.reason, "cannot run here") &&
                pair->forward.choice.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE),
              "by %s: %s", TrsvAlgorithmName(pair->forward.choice.algorithm), pair->forward.choice.reason);
     TrsvPairDestroy(&pair);
     ExpectError(
-      TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, NULL, &pair),
+      TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, &pair),
       TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
     TrsvChunkSettingsOverride(NULL);
   }

@@ -67,10 +67,10 @@ static TrsvError CreatePairs(Factors *f, int which, int transposed, const TrsvAl
     TrsvMatrix L = f->L.view;
 
     L.analysis = f->host;
-    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL,
+    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper,
                           pair);
   }
-  return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
+  return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, pair);
 }
 
 static void SolvePairs(TrsvPair *pair, const Factors *f, void *x)

@@ -34,7 +34,7 @@ static void MakeInput(Setting *s, Shape shape, int rows, TrsvPrecision precision
     s->column[i] = (i + rows / 3) % rows;
   }
   if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE,
-                                 NULL, NULL, NULL, &host),
+                                 NULL, NULL, &host),
                   TRSV_SUCCESS, "TrsvPairCreate")) {
     ExpectError(TrsvPairSetValues(host, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     ExpectError(
@@ -46,7 +46,7 @@ static void MakeInput(Setting *s, Shape shape, int rows, TrsvPrecision precision
     TrsvPairDestroy(&host);
   }
   if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE,
-                                 asked, asked, NULL, &s->pair),
+                                 asked, asked, &s->pair),
                   TRSV_SUCCESS, "TrsvPairCreate"))
     ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
