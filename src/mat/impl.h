@@ -25,7 +25,7 @@ typedef struct {
   SpTRSVGPUSelection      selection;
   SpTRSVGPUFactorLocation factorization;
   SpTRSVGPUOrdering       ordering;           /* applies where PETSc's ordering is the natural one */
-  char                    reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
+  char                    reason_natural[96]; /* why auto keeps the natural order for this pattern; "": it need not */
   PetscReal               tune_seconds;
   PetscReal               timeout;      /* seconds that a wait on the GPU may take; 0: no limit */
   PetscBool               thread_level; /* capellini: auto takes thread-level kernels on a GPU */
