@@ -20,7 +20,7 @@ installed   = lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so l
               include/sptrsvgpu.h $(patsubst docs/%,share/man/%,$(wildcard docs/man3/*.3)) \
 	      $(patsubst %,share/sptrsvgpu/%,$(sources) examples/makefile python/sptrsvgpu.py)
 commented   = $(sort $(wildcard src/*/*.c))
-sums        = sed -n '/^\/\*\(@C\{0,1\}\|MC\)$$/,/^{/p' $(commented) | cksum; cat $(sort $(wildcard docs/man3/*.3)) | cksum
+sums        = LC_ALL=C; sed -n '/^\/\*\(@C\{0,1\}\|MC\)$$/,/^{/p' $(commented) | cksum; cat docs/man3/*.3 | cksum
 fill        = sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PETSC_DIR@|$(PETSC_DIR)|' \
               -e 's|@PETSC_ARCH@|$(PETSC_ARCH)|; s|@CUDA_ARCH@|$(CUDA_ARCH)|'
 
