@@ -4,9 +4,8 @@
 #   DESTDIR    put before it, for those who make packages
 #   PYTHONDIR  also put the Python module there, a folder of site-packages
 #
-# make manpages makes the manual pages, docs/man3, of comments in src, by PETSc's doctext: configure PETSc with
-# --download-sowing, or set DOCTEXT. docs/man3/sums tells which comments and which pages belong
-# together.
+# make manpages makes the manual pages in docs/man3 from comments in src, by PETSc's doctext: configure PETSc with
+# --download-sowing, or set DOCTEXT. docs/man3/sums has the check sums of the comments and of the pages.
 #
 # The manifest names a file before the file is written, so that uninstall removes what an install that failed has left.
 

@@ -20,7 +20,7 @@ struct Case {
   TrsvCSR             A;
   TrsvFactorKind      kind;
   TrsvOrderRequest    order;
-  double             *b;        /* on the device, of all cases */
+  double             *b;        /* ones, on the device; the cases of a matrix share them */
   std::vector<double> expected; /* the solution */
 };
 
@@ -164,6 +164,7 @@ int main(int argc, char **argv)
   std::vector<std::thread> running;
   for (int t = 0; t < threads; t++) running.emplace_back([&, t] { RunThread(cases, t, rounds, most); });
   for (std::thread &t : running) t.join();
+  TrsvDeviceFree(x);
   printf("%zu objects in %d threads: %d wrong\n", cases.size() * (size_t)(rounds * threads), threads, failures.load());
   return failures != 0;
 }
