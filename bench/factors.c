@@ -13,8 +13,6 @@ static char help[] =
 #include "entries.h"
 #include "systems.h"
 
-enum { SAMPLE = 2048 }; /* as in ordering/order_values.cu */
-
 /* The entry (i,j), or -1 */
 static int FindEntry(const Matrix *M, int i, int j)
 {
@@ -33,15 +31,6 @@ static double GetDiagonal(const Matrix *M, int i)
   const int k = FindEntry(M, i, i);
 
   return k < 0 ? 0 : fabs(M->values[k]);
-}
-
-static int IsSampled(int sample, int stride)
-{
-  unsigned hash = (unsigned)sample * 2654435761u;
-
-  hash = (hash ^ (hash >> 15)) * 2246822519u;
-  hash ^= hash >> 13;
-  return sample * stride + (int)(hash % (unsigned)stride);
 }
 
 /* Adds the fill of row i through row k to both squares. */
@@ -65,11 +54,11 @@ static void FillThrough(const Matrix *M, const int *place, int i, int e, double 
 /* TrsvDeviceDiscardedFill() */
 static void DiscardedFill(const Matrix *M, const int *place, double fill[2])
 {
-  const int stride = (M->rows + SAMPLE - 1) / SAMPLE;
+  const int stride = TrsvFillStride(M->rows);
 
   fill[0] = fill[1] = 0;
   for (int s = 0; s * (long)stride < M->rows; s++) {
-    const int i = IsSampled(s, stride);
+    const int i = TrsvFillRow(s, stride);
 
     if (i < M->rows && GetDiagonal(M, i) > 0 && M->offsets[i + 1] - M->offsets[i] <= TRSV_FILL_LONGEST)
       for (int e = M->offsets[i]; e < M->offsets[i + 1]; e++) FillThrough(M, place, i, e, fill);

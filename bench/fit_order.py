@@ -51,7 +51,7 @@ PREDICTED = (
 
 def comparison_ms(multicolor, regular, entries, levels):
     """ms of a look at the other ordering: the set-up of auto minus that of the chosen ordering, in
-    results/{corpus,solutions}.jsonl; main() prints how far off it is. regular: TrsvRegular()."""
+    results/{corpus,solutions}.jsonl; predictions() prints how far off it is."""
     if multicolor:
         return 0.5 + 0.3e-6 * entries + 0.18e-3 * levels
     return 0.25 if regular else 0.7
@@ -115,15 +115,15 @@ class System:
         self.solved = [w["converged"] and 0 <= w["residual"] <= TRUE for w in ways]
         self.best = min((w["ms"] for w, s in zip(ways[:2], self.solved) if s), default=0)
         self.entries, self.levels = line["lower"] + line["upper"], both[0]["levels"]
-        self.regular = both[0]["bandwidth"] > 0 and both[0]["row_bandwidth"] >= 0.9 * both[0]["bandwidth"]
 
-    def comparison(self, choice):
-        return comparison_ms(choice, self.regular, self.entries, self.levels)
+    def comparison(self, rule, choice):
+        regular = rule.lib.OrderIsRegular(ctypes.byref(self.known))
+        return comparison_ms(choice, regular, self.entries, self.levels)
 
     def loss(self, rule):
         """Time over that of the better ordering; None: not solved."""
         choice, tried, _ = rule.choose(self.known)
-        more = self.comparison(choice) if tried else 0
+        more = self.comparison(rule, choice) if tried else 0
         if self.ways[choice]["reason"] == "DIVERGED_INDEFINITE_PC":
             # the set-up finds a pivot that is not positive, and continues in the natural ordering
             choice, more = 0, more + self.ways[choice]["setup_ms"]
@@ -208,7 +208,7 @@ def predictions(rule, fitted):
         n, m, auto = s.ways
         if tried and choice == s.chosen and s.solved[choice] and s.solved[2]:
             look = auto["setup_ms"] - s.ways[choice]["setup_ms"]
-            ratios["a look at the other ordering"].append(look / s.comparison(choice))
+            ratios["a look at the other ordering"].append(look / s.comparison(rule, choice))
         if not all(s.solved[:2]) or n["iterations"] < 5:
             continue
         if n["lower"].startswith("chunk"):

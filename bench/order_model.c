@@ -26,6 +26,9 @@ typedef struct {
   double         fill[2];
 } Known;
 
+/* Does L look like that of a grid in the natural order? */
+int OrderIsRegular(const Known *k) { return TrsvRegular(&k->statistics[0]); }
+
 /* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
    order; those of multicolor, estimated and then known; the rest of an iteration; the trial; growth of the fill.
    *tried: was the other ordering made? */

@@ -267,8 +267,22 @@ TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
 
 enum {
-  TRSV_FILL_LONGEST = 256 /* the estimate of the discarded fill leaves out rows with more entries */
+  TRSV_FILL_LONGEST = 256, /* the estimate of the discarded fill leaves out rows with more entries */
+  TRSV_FILL_SAMPLE  = 2048 /* rows of the estimate, at most */
 };
+
+TRSV_HOST_DEVICE int TrsvFillStride(int rows) { return (rows + TRSV_FILL_SAMPLE - 1) / TRSV_FILL_SAMPLE; }
+
+/* The row of a sample: one of every `stride` rows, in a place that varies, because a fixed place may always be at the
+   side of a grid. The last one may be beyond the matrix. */
+TRSV_HOST_DEVICE int TrsvFillRow(int sample, int stride)
+{
+  unsigned hash = (unsigned)sample * 2654435761u;
+
+  hash = (hash ^ (hash >> 15)) * 2246822519u;
+  hash ^= hash >> 13;
+  return sample * stride + (int)(hash % (unsigned)stride);
+}
 
 /* order_values.cu: estimates from a sample of the rows how much fill ILU(0) discards: fill[0] in the natural order,
    fill[1] in the given order. order [rows], on the device: the row in each position. Works in the default stream and

@@ -18,8 +18,7 @@
 #include "ordering/multicolor.h"
 
 enum {
-  BLOCK  = 128,
-  SAMPLE = 2048 /* rows whose discarded fill is estimated */
+  BLOCK = 128
 };
 
 /* Adds up both fills over the block; its first thread stores the sums. */
@@ -77,23 +76,13 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   diagonal[i]     = k < offsets[i + 1] && columns[k] == i ? trsv_magnitude<double>(values[k]) : 0;
 }
 
-/* One row of every `stride` rows, in a place that varies: a fixed place may always be at the side of a grid. */
-static __device__ int sampled_row(int sample, int stride)
-{
-  unsigned hash = (unsigned)sample * 2654435761u;
-
-  hash = (hash ^ (hash >> 15)) * 2246822519u;
-  hash ^= hash >> 13;
-  return sample * stride + (int)(hash % (unsigned)stride);
-}
-
 template <class T> static __global__ void __launch_bounds__(BLOCK)
   fill_rows(int rows, int stride, const int *offsets, const int *columns, const T *values, const int *place,
             const double *diagonal, double *sums)
 {
   TRSV_SHARED(double, first, BLOCK);
   TRSV_SHARED(double, second, BLOCK);
-  const int i = sampled_row((int)blockIdx.x, stride), warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+  const int i = TrsvFillRow((int)blockIdx.x, stride), warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
   double    natural = 0, ordered = 0;
 
   if (i < rows && diagonal[i] > 0 && offsets[i + 1] - offsets[i] <= TRSV_FILL_LONGEST)
@@ -124,7 +113,7 @@ template <class T>
 static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *columns, const int *order,
                                        const void *values, double fill[2])
 {
-  const int      stride = (rows + SAMPLE - 1) / SAMPLE;
+  const int      stride = TrsvFillStride(rows);
   const unsigned grid   = (unsigned)((rows + stride - 1) / stride);
   TrsvScratch    scratch;
   double        *sums, *diagonal;
