@@ -13,8 +13,6 @@ from results import ROOT, write_part
 
 ERRORS = os.path.join(ROOT, "results", "errors.jsonl")
 BEGIN = "<!-- made by bench/errors.py from results/errors.jsonl -->\n"
-BEFORE = "## Set-ups and applies\n"
-HEADING = "## Backward errors\n\n"
 KINDS = ("L", "U", "L^T", "U^T")
 BOUNDS = {"double": 1e-12, "float": 1e-5}
 
@@ -74,5 +72,5 @@ def table(lines):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "--write":
-        sys.exit(write_part(sys.argv[2], BEGIN, table(read()), BEFORE, HEADING))
+        sys.exit(write_part(sys.argv[2], BEGIN, table(read())))
     print(table(read()), end="")

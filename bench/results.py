@@ -109,13 +109,10 @@ def wrap(text):
     )
 
 
-def write_part(path, begin, made, before=None, heading=""):
-    """Writes generated text, wrapped, into a file, between the lines `begin` and END. If these are not there, adds
-    them, with a heading, before the line `before`. Returns the exit status."""
+def write_part(path, begin, made):
+    """Writes generated text, wrapped, into a file, between the lines `begin` and END. Returns the exit status."""
     with open(path) as f:
         text = f.read()
-    if before and not find_part(text, begin):
-        text = text.replace(before, heading + begin + END + "\n" + before, 1)
     parts = find_part(text, begin)
     if not parts:
         print(f"{path} has no place for the table: no line {begin.strip()} ... {END.strip()}")

@@ -213,6 +213,24 @@ PetscErrorCode SystemNow(double *ms)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SystemTimeApply(PC pc, Vec b, Vec x, double *ms)
+{
+  enum { APPLIES_MOST = 20, TOGETHER = 20 /* ms that they take */ };
+  double start, end;
+  int    applies = 1;
+
+  PetscFunctionBeginUser;
+  for (int pass = 0; pass < 2; pass++) { /* the first one finds how many applies to time */
+    PetscCall(SystemNow(&start));
+    for (int i = 0; i < applies; i++) PetscCall(PCApply(pc, b, x));
+    PetscCall(SystemNow(&end));
+    *ms     = (end - start) / applies;
+    applies = (int)PetscClipInterval(TOGETHER / *ms, 1, APPLIES_MOST);
+    PetscCallMPI(MPI_Bcast(&applies, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size)
 {
   PC          pc;

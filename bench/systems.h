@@ -30,6 +30,9 @@ PETSC_EXTERN PetscErrorCode SystemName(const char file[], char name[], size_t si
 /* Waits for the GPU; milliseconds. */
 PETSC_EXTERN PetscErrorCode SystemNow(double *ms);
 
+/* The milliseconds of a PCApply, from b to x: the mean of several without a wait between them. */
+PETSC_EXTERN PetscErrorCode SystemTimeApply(PC pc, Vec b, Vec x, double *ms);
+
 /* The view of the factor of a KSP's PC, cut off at size. */
 PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
 

@@ -12,9 +12,9 @@
 # status is 1 if something failed.
 #
 # Where a run may take at most ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense
-# recblock ag", PARTS="solve", PARTS="families", PARTS="harness matrices profile", PARTS="dags same shared errors",
-# PARTS="sanitizer memory", PARTS="waits threads races scalars ampere". `make plots` makes tables and plots of all
-# results.
+# recblock ag", PARTS="solve", PARTS="rivals", PARTS="rivals_generated", PARTS="families", PARTS="harness matrices
+# profile", PARTS="dags same shared errors", PARTS="sanitizer memory", PARTS="waits threads races scalars ampere".
+# `make plots` makes tables and plots of all results.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
 folder=$(dirname "$0")
@@ -61,6 +61,10 @@ find_all_matrices() { # [-r]: prints the files of all matrices, or of MATRICES, 
 join() { # WORD...: with commas
   local IFS=,
   echo "$*"
+}
+print_built_ways() { # prints the ways of hypre and Ginkgo that the program of solutions has
+  if grep -aq HYPRE_ILUSetup "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi
+  if grep -aq "Ginkgo: %s" "$SOLUTIONS"; then echo ginkgo_ilu ginkgo_ilu_multicolor; fi
 }
 
 petsc_uses() { # NAME YES NO: prints the word that fits PETSC_USE_NAME

@@ -113,6 +113,19 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
   return error;
 }
 
+/* The first half of a plan, which is destroyed without the second. */
+static TrsvError BeginPlan(Setting *s)
+{
+  const TrsvPermutation places = {s->order_on_device, s->order_on_device};
+  TrsvPlan             *plan;
+  const TrsvError       error =
+    TrsvPlanBegin(&s->deep, s->of_deep, NULL, TrsvStored(&s->deep, s->of_deep), &places, s->algorithm, 0, &plan);
+
+  Expect(!error == !!plan, "TrsvPlanBegin: error %d, plan %p", (int)error, (void *)plan);
+  TrsvPlanDestroy(&plan);
+  return error;
+}
+
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
   TrsvPair       *pair;
@@ -153,6 +166,7 @@ static const struct {
   {"TrsvTranspose on the device", TransposeDevice, 0, 1},
   {"TrsvOrderMulticolor on the device", OrderDevice, 0, 1},
   {"TrsvPlanCreatePlaced", Plan, 1, 0},
+  {"TrsvPlanBegin, with permutations on the device", BeginPlan, 1, 1},
   {"TrsvPairCreate", Pair, 1, 0},
   {"TrsvPairCreate, transposed", PairTransposed, 1, 0},
   {"TrsvPairCreate on the device, transposed", PairDevice, 1, 1},

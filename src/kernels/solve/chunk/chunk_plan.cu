@@ -148,8 +148,8 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
     },
     (void **)&c->records));
   TrsvCall(TrsvChunkRecords(s, plan->precision, &draft, c));
-  TrsvCall(PermuteRows(plan, c, plan->places.b_index, &c->from));
-  return PermuteRows(plan, c, plan->places.x_index, &c->to);
+  TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
+  return PermuteRows(plan, c, plan->given.x_index, &c->to);
 }
 
 /* The size of the smallest ring. */

@@ -213,7 +213,7 @@ static TrsvError CopyIndex(const int *from, size_t count, int *to)
 static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
   const TrsvMatrix      A     = v->T;
-  const TrsvPermutation given = plan->places;
+  const TrsvPermutation given = plan->given;
   const size_t          rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
                size = TrsvValueSize(plan->precision);
   int *offsets, *columns;

@@ -14,7 +14,7 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
 static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvMemory      to     = plan->algorithm->pattern;
-  const TrsvPermutation given  = plan->places;
+  const TrsvPermutation given  = plan->given;
   const size_t          rows   = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
   const struct {
     const int *from;
@@ -31,7 +31,7 @@ static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 
   for (int i = 0; i < 7 && !error; i++)
     error = TrsvCopyNew(to, A->memory, input[i].from, sizeof(int) * input[i].count, &copy[i]);
-  plan->places = (TrsvPermutation){copy[5], copy[6]};
+  plan->given = (TrsvPermutation){copy[5], copy[6]};
   M.memory = copied.memory = to;
   M.offsets      = copy[0];
   M.columns      = copy[1];
@@ -41,7 +41,7 @@ static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   if (!error) error = plan->algorithm->analyze(plan, &M, &copied, copy[4]);
   if (!error) error = Finish(plan, &M, &copied, copy[4]);
   for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
-  plan->places = given;
+  plan->given = given;
   return error;
 }
 
@@ -60,12 +60,12 @@ static TrsvError CopyIndex(TrsvPlan *plan, TrsvMemory from, const int *index, co
 /* Keeps a copy of the permutation for Solve(), if the algorithm's kernels do not permute. */
 static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 {
-  const TrsvPermutation given = plan->places;
+  const TrsvPermutation given = plan->given;
 
-  plan->places = (TrsvPermutation){NULL, NULL};
+  plan->given = (TrsvPermutation){NULL, NULL};
   if (plan->algorithm->traits & TRSV_PERMUTES_IN_KERNEL) return TRSV_SUCCESS;
-  TrsvCall(CopyIndex(plan, from, given.b_index, &plan->places.b_index, &plan->permuted[0]));
-  return CopyIndex(plan, from, given.x_index, &plan->places.x_index, &plan->permuted[1]);
+  TrsvCall(CopyIndex(plan, from, given.b_index, &plan->kept.b_index, &plan->permuted[0]));
+  return CopyIndex(plan, from, given.x_index, &plan->kept.x_index, &plan->permuted[1]);
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
@@ -80,13 +80,6 @@ static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
   return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
-}
-
-/* Destroys a plan whose permutations are still the caller's. */
-static void DestroyUnfinished(TrsvPlan **plan)
-{
-  (*plan)->places = (TrsvPermutation){NULL, NULL};
-  TrsvPlanDestroy(plan);
 }
 
 TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
@@ -108,9 +101,9 @@ TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
   p->rows      = A->rows;
   p->values    = values;
   p->rank      = rank;
-  if (places) p->places = *places;
+  if (places) p->given = *places;
   error = (A->memory == algorithm->pattern ? algorithm->analyze : AnalyzeCopies)(p, A, analysis, source);
-  if (error) DestroyUnfinished(&p);
+  if (error) TrsvPlanDestroy(&p);
   *plan = p;
   return error;
 }
@@ -122,7 +115,7 @@ TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
 
   if (A->memory == algorithm->pattern) error = Finish(*plan, A, analysis, source);
   if (error) {
-    DestroyUnfinished(plan);
+    TrsvPlanDestroy(plan);
     return error;
   }
   error = KeepPermutation(*plan, A->memory);
@@ -175,15 +168,15 @@ static TrsvError PermuteVector(const TrsvPlan *plan, const int *index, int scatt
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvStream stream)
 {
-  const TrsvPermutation places = plan->places;
+  const TrsvPermutation kept = plan->kept;
 
   if (!plan->rows) return TRSV_SUCCESS;
-  if (places.b_index) TrsvCall(PermuteVector(plan, places.b_index, 0, b, plan->permuted[0], stream));
-  plan->early = early && !places.b_index;
-  TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x,
+  if (kept.b_index) TrsvCall(PermuteVector(plan, kept.b_index, 0, b, plan->permuted[0], stream));
+  plan->early = early && !kept.b_index;
+  TrsvCall(plan->algorithm->solve(plan, kept.b_index ? plan->permuted[0] : b, kept.x_index ? plan->permuted[1] : x,
                                   stream));
   plan->fresh = 0;
-  return places.x_index ? PermuteVector(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
+  return kept.x_index ? PermuteVector(plan, kept.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -213,8 +206,8 @@ void TrsvPlanDestroy(TrsvPlan **plan)
 {
   if (!*plan) return;
   (*plan)->algorithm->destroy(*plan);
-  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.b_index);
-  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.x_index);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->kept.b_index);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->kept.x_index);
   for (int i = 0; i < 2; i++) TrsvFree((*plan)->algorithm->memory, (*plan)->permuted[i]);
   free(*plan);
   *plan = NULL;

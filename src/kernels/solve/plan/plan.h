@@ -76,7 +76,7 @@ struct TrsvAlgorithm {
 enum {
   TRSV_BITS_VARY          = 1,  /* sums in no fixed order: equal solves may give different bits */
   TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
-  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others plan.c permutes b before and x after a solve */
+  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->given; for others plan.c permutes b before and x after a solve */
   TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, in a time that depends on the longest chain of rows */
   TRSV_TAKES_COMPLEX      = 16, /* also solves with complex values */
   TRSV_THREAD_LEVEL       = 32, /* a thread for each row; runs on every device, in little memory */
@@ -97,7 +97,8 @@ struct TrsvPlan {
   int                  filled;       /* 1: the plan has the values of its triangle */
   int                  early;        /* 1: the current solve may be an early launch */
   int                  rank;         /* of its settings by predicted time; 0: the best */
-  TrsvPermutation      places;       /* during analyze the caller's; then copies, if plan.c permutes b and x */
+  TrsvPermutation      given;        /* the caller's, while the plan is made */
+  TrsvPermutation      kept;         /* copies, if plan.c permutes b and x */
   void                *permuted[2];  /* [rows] b and x in row order, if plan.c permutes them */
   size_t               bytes;
   void                *data; /* the algorithm's own */
@@ -113,8 +114,7 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const i
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* TrsvPlanCreatePlaced in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
-   stream. End needs the matrix, analysis, source and permutations of Begin again, and must be called before the plan is
-   destroyed. After an error *plan is NULL. */
+   stream. What Begin got must live until End. A plan may be destroyed between them. After an error *plan is NULL. */
 TrsvError TrsvPlanBegin(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                         const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 TrsvError TrsvPlanEnd(const TrsvMatrix *, const TrsvAnalysis *, const int *source, TrsvPlan **plan);

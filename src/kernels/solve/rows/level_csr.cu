@@ -130,7 +130,7 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
                                        int padded)
 {
   const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
-  const bool   placed = plan->places.b_index || plan->places.x_index;
+  const bool   placed = plan->given.b_index || plan->given.x_index;
   unsigned    *shared;
 
   o->rows = rows;
@@ -167,7 +167,7 @@ static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
   return TrsvLaunchEach("level_csr_place", level_csr_place, rows, TriangleView(A), *s, position, source,
-                        padded ? longest : 0, plan->places, *o);
+                        padded ? longest : 0, plan->given, *o);
 }
 
 extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,

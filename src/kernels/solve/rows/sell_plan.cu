@@ -145,7 +145,7 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
   TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, source,
-                          s->slices, plan->places, s->slice, columns, *o));
+                          s->slices, plan->given, s->slice, columns, *o));
   TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, columns, s->slice, base,
                           base + wide));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
@@ -190,8 +190,8 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   }
   if (first) {
     s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
-    s->straight_from = c->rows == A->rows && !plan->places.b_index;
-    s->straight_to   = c->rows == A->rows && !plan->places.x_index;
+    s->straight_from = c->rows == A->rows && !plan->given.b_index;
+    s->straight_to   = c->rows == A->rows && !plan->given.x_index;
   } else {
     s->slices = (c->rows + LANES - 1) / LANES;
     s->levels = levels;

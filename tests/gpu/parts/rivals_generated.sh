@@ -1,0 +1,27 @@
+# Time to solution and times of applies, compared with other preconditioners and solves on the GPU: generated systems
+# that no constant was fitted to. CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
+# needs: a PETSc with CUDA; for the ways of hypre and Ginkgo, programs built with HYPRE_DIR and GINKGO_DIR
+# (bench/makefile)
+# writes: rivals_generated.jsonl
+# takes: about 9 min
+
+begin "sptrsvgpu and other preconditioners and triangular solves, generated systems"
+rm -f "$results/rivals_generated.jsonl"
+: >"$results/rivals_generated.log"
+mapfile -t reporting < <(python3 bench/corpus/make.py --list | sed -n 's/ report$//p')
+mapfile -t systems < <(
+  for n in "${reporting[@]}"; do find -L "${CORPUS:-build/corpus}" -name "$n-*.mtx.xz"; done | sort)
+[ ${#systems[@]} -gt 0 ] || report "there is no corpus; bench/corpus/make.py makes it" 1
+run_generated() { # WAYS SECONDS FILE...
+  timeout -k 5 "$2" "$SOLUTIONS" -f "$(join "${@:3}")" -values own -ways "$1" -limit 1 -runs 3 \
+    -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals_generated.jsonl" >>"$results/rivals_generated.log" 2>&1
+  status=$?
+  report "${1:0:12}..., corpus from $(basename "$3") on" $status
+}
+for ((i = 0; i < ${#systems[@]}; i += 10)); do
+  for ways in jacobi,ilu,sliced_ell,sweeps_2,sweeps_5,natural,multicolor,auto $(print_built_ways); do
+    run_generated "$ways" 40 "${systems[@]:i:10}"
+  done
+done
+for system in "${systems[@]}"; do run_generated gamg 15 "$system"; done # its set-up may not end
+cut -c1-150 "$results/rivals_generated.log" | tee -a "$out"
