@@ -65,7 +65,7 @@ typedef struct {
   PetscInt           iterations, levels;
   PetscBool          stopped; /* the limit stopped it */
   KSPConvergedReason reason;
-  char               failure[256], lower[32], upper[32], order[192]; /* an error; text of the factor's view */
+  char               failure[SYSTEM_MESSAGE], lower[32], upper[32], order[192]; /* an error; text of the factor's view */
 } Result;
 
 typedef struct {
@@ -231,21 +231,6 @@ static PetscErrorCode TakeMedian(Runs *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An error handler: copies the message of an error, without quotes, for a JSON string. */
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
-                                  PetscErrorType type, const char *message, void *context)
-{
-  char *kept = (char *)context;
-
-  (void)comm, (void)line, (void)function, (void)file;
-  if (type == PETSC_ERROR_INITIAL && message) {
-    (void)PetscStrncpy(kept, message, sizeof(((Result *)0)->failure));
-    for (; *kept; kept++)
-      if (*kept == '"' || *kept == '\\' || *kept < ' ') *kept = '\'';
-  }
-  return n;
-}
-
 static PetscErrorCode Report(const Request *request, const Problem *problem, int way, const Result *r)
 {
   PetscFunctionBeginUser;
@@ -300,7 +285,7 @@ static PetscErrorCode MeasureSystem(const Request *request, Mat host, const char
 
       if (!request->way[way] || (!first && !NeedsRun(w, request))) continue;
       if (ways[way].rival && !permuted) PetscCall(SystemPlacePermuted(host, request->host, &permuted));
-      PetscCall(PetscPushErrorHandler(KeepMessage, w->result.failure));
+      PetscCall(PetscPushErrorHandler(SystemKeepMessage, w->result.failure));
       ierr = RunWay(ways[way].rival ? permuted : A, &problem, way, request, first, w);
       PetscCall(PetscPopErrorHandler());
       if (ierr && !w->result.failure[0])
@@ -396,7 +381,7 @@ int main(int argc, char **args)
     PetscErrorCode ierr;
 
     r.failure[0] = 0; /* complex or not square */
-    PetscCall(PetscPushErrorHandler(KeepMessage, r.failure));
+    PetscCall(PetscPushErrorHandler(SystemKeepMessage, r.failure));
     ierr = MeasureFile(&request, files[i], own, laplacian);
     PetscCall(PetscPopErrorHandler());
     if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: left out: %s\n", files[i], r.failure));

@@ -253,3 +253,17 @@ PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size)
   (void)fclose(f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode SystemKeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                                 PetscErrorType type, const char *message, void *kept)
+{
+  (void)comm, (void)line, (void)function, (void)file;
+  if (type == PETSC_ERROR_INITIAL && message) {
+    char *text = (char *)kept;
+
+    (void)PetscStrncpy(text, message, SYSTEM_MESSAGE);
+    for (; *text; text++)
+      if (*text == '"' || *text == '\\' || *text < ' ') *text = '\'';
+  }
+  return n;
+}
