@@ -65,7 +65,8 @@ typedef struct {
   PetscInt           iterations, levels;
   PetscBool          stopped; /* the limit stopped it */
   KSPConvergedReason reason;
-  char               failure[SYSTEM_MESSAGE], lower[32], upper[32], order[192]; /* an error; text of the factor's view */
+  char               failure[SYSTEM_MESSAGE];                /* an error */
+  char               lower[32], upper[32], order[192];       /* text of the factor's view */
 } Result;
 
 typedef struct {
