@@ -99,7 +99,7 @@ TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 TrsvError TrsvIluTune(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, double seconds, TrsvStream);
 
 /* Moves the factorization to the host: the plans stay, and the caller factors from now on, in the same order. order
-   [rows], on the host, gets the row of A in each position. May wait for the stream. */
+   [rows], on the host, gets the row of A in each position. Waits until the device is idle. */
 TrsvError TrsvIluLeaveDevice(TrsvIlu *, int order[], TrsvStream);
 
 /* A solve is L y = b, then U x = y; with the transpose U^T y = b, then L^T x = y. */
