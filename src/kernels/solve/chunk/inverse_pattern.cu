@@ -51,9 +51,9 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
       farthest = max(farthest, abs(column - i));
     },
     [&](int s, int begin, int end) { /* rows whose reach has s are in the block of s */
-                                     const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
-                                     int       waits   = 0;
-                                     Count64   columns = 0;
+      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
+      int       waits   = 0;
+      Count64   columns = 0;
 
       entries_each<32>(begin, end, [&](int k) {
         columns += (Count64)A.columns[k];
