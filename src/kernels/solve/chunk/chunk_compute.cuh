@@ -95,10 +95,10 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     from += Layout::step;
   };
   const auto start_stage = [&] { /* from here on its records can be fetched */
-                                 const unsigned stage = first_stage + slot * Layout::stage;
+    const unsigned stage = first_stage + slot * Layout::stage;
 
-                                 next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
-                                 from         = stage + CHUNK_HEADER + place * 16;
+    next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
+    from         = stage + CHUNK_HEADER + place * 16;
   };
   const auto next_stage = [&] {
     if (++fetched < A.count) {
