@@ -142,10 +142,10 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    auto. If it contradicts natural or multicolor set here, the set-up fails.
 
    auto keeps the natural order if the solves run on the host, where level sets cost nothing. On a GPU it compares the
-   predicted times of the rest of the set-up and 50 iterations. It estimates from the values how much fill ILU(0)
-   discards in both orders. The more it discards in multicolor, the more iterations it expects: many if the natural
-   order follows a flow. It also keeps the natural order if ILU(0) in that order is a complete factorization, and if
-   memory does not suffice for a factor in each order.
+   predicted times of the rest of the set-up and some tens of iterations. It estimates from the values how much fill
+   ILU(0) discards in both orders. The more it discards in multicolor, the more iterations it expects: many if the
+   natural order follows a flow. It also keeps the natural order if ILU(0) in that order is a complete factorization,
+   and if memory does not suffice for a factor in each order.
 
    A set-up with new values in the same pattern estimates the iterations again, but only for ILU of a matrix that is not
    known to be symmetric. It changes from multicolor to the natural order if that is now faster. auto keeps that order

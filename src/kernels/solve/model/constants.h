@@ -81,6 +81,7 @@
   C(inverse_power,          -0.52,    "1, power of the rows of a level set in this gain", choice) \
   C(inverse_level_rows,     300,      "rows of a level set: wider ones leave no lanes idle", hand) \
   C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
+  C(inverse_grid,           1.3,      "1, time of grids over that of other patterns", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
@@ -147,8 +148,8 @@
   /* The choice of the ordering. Growth, iterations: bench/fit_order.py. The growth has a margin: its median is */ \
   /* 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
   /* times of finding the ordering: results/orders.jsonl. */ \
-  C(order_growth,           1.3,      "1, iterations in multicolor over natural, if as much fill is left out", choice) \
-  C(order_iterations,       50,       "iterations of a solve", choice) \
+  C(order_growth,           1.35,     "1, iterations in multicolor over natural, if as much fill is left out", choice) \
+  C(order_iterations,       40,       "iterations of a solve", choice) \
   C(order_levels,           32,       "level sets in multicolor ordering, before it is made", hand) \
   C(order_levels_grid,      10,       "level sets, of grids", hand) \
   C(order_rest,             115e-6,   "s an iteration, launches and waits", hand) \

@@ -144,16 +144,17 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 
 /* The sum of: two launches; a time for each level set that grows with the length of rows, because the product has
    longer rows, divided by the factor by which inverted blocks shorten the chain. The factor is larger for narrower
-   level sets, and smaller if few rows depend on the row before: fewer steps of the chain are then inside blocks.
-   INFINITY for wide level sets, or if no row depends on the row before. */
+   level sets, and smaller if few rows depend on the row before: fewer steps of the chain are then inside blocks. More
+   for grids, whose chains cross their lines, too: blocks shorten only the parts along a line. INFINITY for wide level
+   sets, or if no row depends on the row before. */
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double step    = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5),
-               chained = fmin(1, s->chain_fraction / k->inverse_chained);
+               chained = fmin(1, s->chain_fraction / k->inverse_chained), grid = TrsvRegular(s) ? k->inverse_grid : 1;
 
   if (s->level_mean > k->inverse_level_rows || s->chain_fraction <= k->chunk_chained) return INFINITY;
-  return k->inverse_launch + k->chunk_start +
-         ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
-           (s->levels * step + Throughput(s, precision)) /
-           (1 + k->inverse_shorter * chained * pow(s->level_mean, k->inverse_power));
+  return grid * (k->inverse_launch + k->chunk_start +
+                 ComplexFactor(precision, k->chunk_complex_float, k->chunk_complex_double) *
+                   (s->levels * step + Throughput(s, precision)) /
+                   (1 + k->inverse_shorter * chained * pow(s->level_mean, k->inverse_power)));
 }
