@@ -77,22 +77,11 @@ enum {
   SCRATCH_COUNT
 };
 
-/* Writes the plan of a schedule, with this lifetime of imports. *fits: 1 if the cells fit into shared memory; the
-   schedule, which is then not needed any more, is freed. */
-static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, void *memory[],
-                          int *fits)
+static void StartSummary(ChunkPlan *c, const ChunkSchedule *schedule, int lifetime)
 {
-  ChunkPlan               *c        = (ChunkPlan *)plan->data;
-  ChunkSummary            *s        = &c->schedule;
   const TrsvChunkSettings *settings = &schedule->settings;
-  const int size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
-  /* each off-diagonal entry and each partial sum is a dependency */
-  const size_t  records      = (size_t)schedule->nodes,
-                dependencies = (size_t)(heights->entries - (heights->graph.stored ? heights->graph.n : 0)) +
-                               (size_t)(schedule->nodes - heights->graph.n);
-  ChunkEmission e = ChunkEmission();
+  ChunkSummary            *s        = &c->schedule;
 
-  TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   *s                          = ChunkSummary();
   s->settings                 = *settings;
   s->settings.import_lifetime = lifetime;
@@ -100,56 +89,102 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   s->records                  = schedule->nodes;
   s->steps                    = schedule->times;
   c->blocks                   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
-  plan->bytes                 = 0;
-  e.capacity                  = capacity;
-  e.size                      = size;
-  TrsvCall(TrsvChunkNumber(heights, schedule, &e, &memory[NUMBERED]));
-  e.import_lifetime = lifetime;
-  TrsvCall(AllocateCounted(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
-  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[CELLS], &memory[EARLY]));
-  *fits = s->cells <= capacity;
-  if (!*fits) return TRSV_SUCCESS;
-  if (lifetime >= 0) {
-    TrsvCall(AllocateCounted(plan, sizeof(int) * (size_t)s->stages, &c->batch_of));
-    TrsvCall(AllocateCounted(plan, sizeof(int) * (size_t)s->batches, &c->after));
-    TrsvCall(TrsvChunkBatches(&e, s, c->heads, c->batch_of, c->after, fits));
-    if (!*fits) return TRSV_SUCCESS;
-  }
-  for (int m = EARLY; m < DRAFT; m++) FreeScratch(&memory[m]);
-  FreeScratch(&schedule->early);
-  FreeScratch(&heights->memory);
-  while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells)
-    s->settings.stages--;
+}
 
-  const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
-  ChunkDraft   draft = ChunkDraft();
-  c->places          = (size_t)s->stages * CHUNK_ROWS(settings->length, size);
-  c->shared_bytes =
-    CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
+/* Assigns cells to the imports; with a limited lifetime also batches of imports. *fits: 1 if the cells fit into shared
+   memory. */
+static TrsvError AssignCells(TrsvPlan *plan, ChunkEmission *e, void *memory[], int *fits)
+{
+  ChunkPlan    *c = (ChunkPlan *)plan->data;
+  ChunkSummary *s = &c->schedule;
+
+  TrsvCall(AllocateCounted(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
+  TrsvCall(TrsvChunkCells(e, (int)c->blocks, c->heads, s, &memory[CELLS], &memory[EARLY]));
+  *fits = s->cells <= e->capacity;
+  if (!*fits || e->import_lifetime < 0) return TRSV_SUCCESS;
+  TrsvCall(AllocateCounted(plan, sizeof(int) * (size_t)s->stages, &c->batch_of));
+  TrsvCall(AllocateCounted(plan, sizeof(int) * (size_t)s->batches, &c->after));
+  return TrsvChunkBatches(e, s, c->heads, c->batch_of, c->after, fits);
+}
+
+/* Sets the sizes of the stages and of shared memory, and allocates the sources of the values and the rows of the
+   places. */
+static TrsvError AllocateSources(TrsvPlan *plan, const ChunkEmission *e, const TrsvChunkSettings *settings,
+                                 size_t records, size_t dependencies)
+{
+  ChunkPlan    *c      = (ChunkPlan *)plan->data;
+  ChunkSummary *s      = &c->schedule;
+  const int     size   = (int)TrsvValueSize(plan->precision);
+  int          &stages = s->settings.stages;
+
+  while (stages > CHUNK_LEAST && ChunkCapacity(settings, stages, size) < s->cells) stages--;
+  c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length, size);
+  c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) +
+                    (size_t)stages * CHUNK_STAGE((size_t)settings->length, (size_t)size);
   TrsvCall(AllocateLayout(plan, [&](TrsvArena &a) {
-    if (e.wide) a.take(records + dependencies, c->sources.wide);
+    if (e->wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
     a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
       a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
   }, &c->memory));
   c->from = c->to = c->rows;
-  c->sources.toward = e.toward;
-  c->sources.stored = e.stored;
-  const TrsvError error = TrsvChunkWrite(&e, s, records + dependencies, c, &draft);
+  c->sources.toward = e->toward;
+  c->sources.stored = e->stored;
+  return TRSV_SUCCESS;
+}
+
+/* Allocates the records and the words of the exports, and writes them. */
+static TrsvError WriteRecords(TrsvPlan *plan, ChunkDraft *draft)
+{
+  ChunkPlan          *c    = (ChunkPlan *)plan->data;
+  const ChunkSummary *s    = &c->schedule;
+  const size_t        size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
+
+  TrsvCall(AllocateLayout(
+    plan,
+    [&](TrsvArena &a) {
+      a.take(stage * (size_t)s->stages, c->records), a.take(2 * size * (size_t)s->exports, *(char **)&c->words);
+    },
+    (void **)&c->records));
+  TrsvCall(TrsvChunkRecords(s, plan->precision, draft, c));
+  TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
+  return PermuteRows(plan, c, plan->given.x_index, &c->to);
+}
+
+/* Writes the plan of a schedule, with this lifetime of imports. *fits: 1 if the cells fit into shared memory; the
+   schedule, which is then not needed any more, is freed. */
+static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, void *memory[],
+                          int *fits)
+{
+  ChunkPlan *c = (ChunkPlan *)plan->data;
+  /* each off-diagonal entry and each partial sum is a dependency */
+  const size_t  records      = (size_t)schedule->nodes,
+                dependencies = (size_t)(heights->entries - (heights->graph.stored ? heights->graph.n : 0)) +
+                               (size_t)(schedule->nodes - heights->graph.n);
+  ChunkEmission e     = ChunkEmission();
+  ChunkDraft    draft = ChunkDraft();
+
+  TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
+  StartSummary(c, schedule, lifetime);
+  plan->bytes = 0;
+  e.size      = (int)TrsvValueSize(plan->precision);
+  e.capacity  = ChunkCapacity(&schedule->settings, CHUNK_LEAST, e.size);
+  TrsvCall(TrsvChunkNumber(heights, schedule, &e, &memory[NUMBERED]));
+  e.import_lifetime = lifetime;
+  TrsvCall(AssignCells(plan, &e, memory, fits));
+  if (!*fits) return TRSV_SUCCESS;
+  for (int m = EARLY; m < DRAFT; m++) FreeScratch(&memory[m]);
+  FreeScratch(&schedule->early);
+  FreeScratch(&heights->memory);
+
+  TrsvCall(AllocateSources(plan, &e, &schedule->settings, records, dependencies));
+  const TrsvError error = TrsvChunkWrite(&e, &c->schedule, records + dependencies, c, &draft);
   memory[DRAFT]         = draft.memory;
   TrsvCall(error);
   for (int m = NUMBERED; m < EARLY; m++) FreeScratch(&memory[m]);
   FreeScratch(&schedule->memory);
   FreeScratch(&heights->extended);
-  TrsvCall(AllocateLayout(
-    plan,
-    [&](TrsvArena &a) {
-      a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
-    },
-    (void **)&c->records));
-  TrsvCall(TrsvChunkRecords(s, plan->precision, &draft, c));
-  TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
-  return PermuteRows(plan, c, plan->given.x_index, &c->to);
+  return WriteRecords(plan, &draft);
 }
 
 /* The size of the smallest ring. */

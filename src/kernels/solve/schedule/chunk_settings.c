@@ -179,6 +179,46 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
+/* The settings with records of this length in so many chunks, n being the choice of that number; chunks is 0 if there
+   are none. clustered: with clusters. most: chunks that run at a time. */
+static TrsvChunkSettings MakeSettings(const TrsvStatistics *t, int length, int chunks, int n, int clustered, int most)
+{
+  TrsvChunkSettings s = {.chunks          = chunks,
+                         .length          = length,
+                         .width           = 32,
+                         .cluster         = 1,
+                         .ring            = 2048,
+                         .stages          = 8,
+                         .import_lifetime = -1,
+                         .steps_l2        = (int)k->settings_steps_l2,
+                         .steps_cluster   = (int)k->settings_steps_cluster};
+
+  if (clustered)
+    s.cluster = n < 0 && chunks >= 16 && chunks <= most / 16 * 16 ? 16
+                : t->levels > k->settings_cluster_levels          ? 8
+                                                                  : 1;
+  if (s.cluster > chunks || (clustered && s.cluster == 1)) s.chunks = 0;
+  if (length <= 3 && t->level_mean * MeanRecords(t, length) <= (double)NARROW_RECORDS_MAX) s.width = NARROW_WIDTH;
+  return s;
+}
+
+/* Inserts settings by their predicted time into the first `count`; returns how many there are then. */
+static int InsertSettings(const TrsvChunkSettings *s, double when, int count, TrsvChunkSettings choice[],
+                          double time[])
+{
+  int at = 0;
+
+  for (int i = 0; i < count; i++)
+    if (!memcmp(s, &choice[i], sizeof(*s))) return count;
+  while (at < count && time[at] <= when) at++;
+  if (at == CHUNK_CHOICES) return count;
+  if (count < CHUNK_CHOICES) count++;
+  for (int i = count - 1; i > at; i--) choice[i] = choice[i - 1], time[i] = time[i - 1];
+  choice[at] = *s;
+  time[at]   = when;
+  return count;
+}
+
 int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits,
                           TrsvPrecision precision, TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
@@ -186,51 +226,31 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
   const int           deep    = t->levels > k->settings_deep,
                       most = !limits.clusters     ? multiprocessors
                              : multiprocessors < 9 ? 1
-                                                   : multiprocessors * 10 / 11 / 8 * 8; /* fits in clusters of 8 */
+                                                   : multiprocessors * 10 / 11 / 8 * 8, /* fits in clusters of 8 */
+                      likely = ChooseChunks(t, most);
   int                 choices = 0;
 
   for (int kind = 0; kind < RECORD_LENGTHS; kind++) {
     const int length = records[kind].length,
               planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes, TrsvValueSize(precision)),
-              near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
+              near   = ChooseNearChunks(t, length, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
     if (TrsvIsComplex(precision) && length > CHUNK_COMPLEX_MAX) break;
-    for (int n = PLANE_CHUNKS; n < (deep ? 4 : 2); n++)
+    for (int n = PLANE_CHUNKS; n < (deep ? 4 : 2); n++) {
+      const int chunks = n == PLANE_CHUNKS  ? planes
+                         : n == NEAR_CHUNKS ? near
+                         : n                ? Clamp(likely * share[n], 1, most)
+                                            : likely;
+
       for (int clustered = limits.clusters; clustered >= 0; clustered--) {
-        const int         chunks = n == PLANE_CHUNKS  ? planes
-                                   : n == NEAR_CHUNKS ? near
-                                   : n                ? Clamp(likely * share[n], 1, most)
-                                                      : likely;
-        TrsvChunkSettings s      = {.chunks          = chunks,
-                                    .length          = length,
-                                    .width           = 32,
-                                    .cluster         = 1,
-                                    .ring            = 2048,
-                                    .stages          = 8,
-                                    .import_lifetime = -1,
-                                    .steps_l2        = (int)k->settings_steps_l2,
-                                    .steps_cluster   = (int)k->settings_steps_cluster};
-        double            when;
-        int               at = 0, known = 0;
+        const TrsvChunkSettings s = MakeSettings(t, length, chunks, n, clustered, most);
 
         if (!s.chunks) continue;
-        if (clustered)
-          s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16
-                      : t->levels > k->settings_cluster_levels              ? 8
-                                                                            : 1;
-        if (s.cluster > s.chunks || (clustered && s.cluster == 1)) continue;
-        if (s.length <= 3 && t->level_mean * MeanRecords(t, s.length) <= (double)NARROW_RECORDS_MAX)
-          s.width = NARROW_WIDTH;
-        when = CorrectSeconds(TrsvChunkSettingsSeconds(t, &s), t, s.length, planes, near, n);
-        for (int i = 0; i < choices; i++) known = known || !memcmp(&s, &choice[i], sizeof(s));
-        while (at < choices && time[at] <= when) at++;
-        if (known || at == CHUNK_CHOICES) continue;
-        if (choices < CHUNK_CHOICES) choices++;
-        for (int i = choices - 1; i > at; i--) choice[i] = choice[i - 1], time[i] = time[i - 1];
-        choice[at] = s;
-        time[at]   = when;
+        const double when = CorrectSeconds(TrsvChunkSettingsSeconds(t, &s), t, length, planes, near, n);
+        choices           = InsertSettings(&s, when, choices, choice, time);
       }
+    }
   }
   return choices;
 }
