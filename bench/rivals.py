@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl and
-results/rivals_generated.jsonl.
+"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl, and
+for single applies from results/applies.jsonl.
 
 rivals.py               prints them
 rivals.py --write FILE  writes them into the page
@@ -14,11 +14,9 @@ import sys
 from results import ROOT, mean, write_part
 from solutions import TRUE, number
 
-FILES = {
-    "rivals": "open matrices, Laplacians of their patterns, and grids",
-    "rivals_generated": "generated systems that no constant was fitted to",
-}
-BEGIN = "<!-- made by bench/rivals.py from results/{rivals,rivals_generated}.jsonl -->\n"
+FILE = os.path.join(ROOT, "results", "rivals.jsonl")
+APPLIES = os.path.join(ROOT, "results", "applies.jsonl")
+BEGIN = "<!-- made by bench/rivals.py from results/{rivals,applies}.jsonl -->\n"
 OURS, NATURAL = "multicolor", "natural"
 WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": "SpSV, sliced ELL",
         "sweeps_2": "2 sweeps", "sweeps_5": "5 sweeps", "hypre_ilu": "hypre's ILU",
@@ -29,30 +27,50 @@ WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": 
 SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor", "ginkgo_ilu_multicolor")
 TEXT = (
     "b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a solve may take "
-    "1 s. An apply is a PCApply: with ILU, both triangular solves. Natural, multicolor and auto are sptrsvgpu. Sliced "
-    "ELL (as in NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and their factors come from the "
-    "host, so only their KSPSolve and their applies are compared; the table of all systems has their set-ups, too. "
-    "hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 "
-    "sweeps. hypre applies no factor alone: each of its applies has a product with A, too. Ginkgo's ILU(0) (1.11.0) "
-    "factors and solves by kernels of its own (syncfree). The set-ups of the multicolor ways of hypre and Ginkgo do "
-    "not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+    "1 s. An apply is that of ILU(0) alone, both triangular solves, timed in a run of its own. Natural, multicolor and "
+    "auto are sptrsvgpu. Sliced ELL (as in NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and "
+    "their factors come from the host, so only their KSPSolve and applies are compared; the table of all systems has "
+    "their set-ups, too. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or solves by 5 "
+    "Jacobi iterations from 0, which are 4 sweeps. hypre applies no factor alone: each of its applies has a product "
+    "with A, too. The set-up of its multicolor way does not count, either. The CPU has "
+    "bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+)
+GINKGO = (
+    " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
+    "does not count. Its times to solution are of another GPU, and their ratios are to sptrsvgpu's there."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 # ways whose total time is compared
 REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
 
 
-def read(name):
-    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest."""
+def read():
+    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest. Lines with a "run" are of
+    another GPU: they are compared with the lines of ours of the same run, whose key is (way, run)."""
     systems = collections.defaultdict(dict)
-    with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
+    with open(FILE, encoding="utf-8") as f:
         for line in map(json.loads, f):
             name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
-            some, way = systems[name, line["rows"]], "cpu" if line["where"] == "host" else line["way"]
-            ENDED.setdefault(way, set()).add(name)
-            if line["converged"] and 0 <= line["residual"] <= TRUE and (
-                    way not in some or line["ms"] < some[way]["ms"]):
-                some[way] = line
+            systems[name, line["rows"]]
+            ENDED.setdefault(line["way"] if line["where"] == "GPU" else "cpu", set()).add(name)
+            if line["converged"] and 0 <= line["residual"] <= TRUE:
+                way = "cpu" if line["where"] == "host" else line["way"]
+                if "run" in line and way in (NATURAL, OURS):
+                    way = (way, line["run"])
+                other = systems[name, line["rows"]].get(way)
+                if not other or line["ms"] < other["ms"]:
+                    systems[name, line["rows"]][way] = line
+    return systems
+
+
+def read_applies():
+    """(system, rows) -> way -> ms of an apply"""
+    systems = collections.defaultdict(dict)
+    with open(APPLIES, encoding="utf-8") as f:
+        for line in map(json.loads, f):
+            name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
+            if line["apply_ms"] > 0 and not line["failure"]:
+                systems[name, line["rows"]][line["way"]] = line["apply_ms"]
     return systems
 
 
@@ -64,11 +82,27 @@ def cell(line):
     if not line:
         return "-"
     on = f", {line['way']}, {cores(line)}" if line["where"] == "host" else ""
-    return " / ".join([f"{line['iterations']:,}", *(number(line[k]) for k in ("ms", "solve_ms", "apply_ms"))]) + on
+    return f"{line['iterations']:,} / {number(line['ms'])} / {number(line['solve_ms'])}{on}"
 
 
-def better_of_ours(s):
-    return min((s[w] for w in (NATURAL, OURS) if w in s), key=lambda l: l["ms"], default=None)
+def halves(systems):
+    """Title -> systems: the open matrices and grids, the generated ones."""
+    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
+        generated = {line["matrix"] for line in map(json.loads, f) if line["use"] == "report"}
+    open_, made = {}, {}
+    for key, s in systems.items():
+        (made if key[0] in generated else open_)[key] = s
+    return {"open matrices, Laplacians of their patterns, and grids": open_,
+            "generated systems that no constant was fitted to": made}
+
+
+def beside(s, way, ours):
+    """The line of ours that ran beside this way, or None."""
+    return s.get((ours, s[way]["run"]) if "run" in s[way] else ours)
+
+
+def better_of_ours(s, way):
+    return min(filter(None, (beside(s, way, w) for w in (NATURAL, OURS))), key=lambda l: l["ms"], default=None)
 
 
 def iteration(line):
@@ -76,23 +110,30 @@ def iteration(line):
     return line["solve_ms"] / max(line["iterations"], 1)
 
 
-def summary(title, systems):
+def ratios_of(way, systems, applies, key):
+    """Their times over those of ours in multicolor, of the systems that have both."""
+    if key == "apply":
+        some = [applies[name] for name in systems if {way, OURS} <= set(applies[name])]
+        return [a[way] / a[OURS] for a in some]
+    both = [(s[way], beside(s, way, OURS)) for s in systems.values() if way in s and beside(s, way, OURS)]
+    return [theirs[key] / ours[key] for theirs, ours in both]
+
+
+def summary(title, systems, applies):
     solved = sum(bool(s) for s in systems.values())
     out = [f"**{len(systems)} {title}, {solved} of which some way solves**", "",
            "| way | solved | time to solution / that of multicolor: geometric mean | least | most "
            "| KSPSolve: geometric mean | least | most | an apply: geometric mean | least | most "
            "| quicker than natural and multicolor |", "|---" * 12 + "|"]
     for way, title_of in WAYS.items():
-        both = [s for s in systems.values() if way in s and OURS in s]
-        if not both or way == OURS:
+        if way == OURS or not any(way in s for s in systems.values()):
             continue
         cells = []
-        for key in ("ms", "solve_ms", "apply_ms"):
-            hidden = (key == "ms" and way in SOLVE_ONLY) or (key == "apply_ms" and way == "cpu")
-            ratios = [s[way][key] / s[OURS][key] for s in both]
-            cells += ["", "", ""] if hidden else [f"{f(ratios):.2f}" for f in (mean, min, max)]
-        ours = [(s[way], better_of_ours(s)) for s in systems.values() if way in s and better_of_ours(s)]
-        quicker = sum(theirs["ms"] < better["ms"] for theirs, better in ours)
+        for key in ("ms", "solve_ms", "apply"):
+            ratios = [] if key == "ms" and way in SOLVE_ONLY else ratios_of(way, systems, applies, key)
+            cells += [f"{f(ratios):.2f}" for f in (mean, min, max)] if ratios else ["", "", ""]
+        quicker = sum(s[way]["ms"] < better_of_ours(s, way)["ms"] for s in systems.values()
+                      if way in s and better_of_ours(s, way))
         shown = "" if way in SOLVE_ONLY or way in (NATURAL, "auto") else str(quicker)
         out.append(f"| {title_of} | {sum(way in s for s in systems.values())} | " + " | ".join(cells) + f" | {shown} |")
     return out + [""]
@@ -124,7 +165,8 @@ def quicker_ones(systems):
     """For each rival, the systems that it solves in less time than sptrsvgpu in either ordering, and why."""
     out = []
     for way in REASONED:
-        found = [(key, s[way], better_of_ours(s)) for key, s in systems.items() if way in s and better_of_ours(s)]
+        found = [(key, s[way], better_of_ours(s, way)) for key, s in systems.items()
+                 if way in s and better_of_ours(s, way)]
         for (name, rows), theirs, ours in sorted(found, key=lambda f: f[1]["ms"] / f[2]["ms"]):
             if theirs["ms"] < ours["ms"]:
                 on = f" ({theirs['way']}, {cores(theirs)})" if way == "cpu" else ""
@@ -134,19 +176,19 @@ def quicker_ones(systems):
 
 
 def table():
-    parts = {title: read(name) for name, title in FILES.items()}
-    systems = {key: s for part in parts.values() for key, s in part.items()}
+    systems, applies = read(), read_applies()
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
     ends = f" GAMG did not end, or failed, with {'; '.join(lost)}." if lost else ""
-    out = [TEXT + ends, ""]
-    for title, part in parts.items():
-        out += summary(title, part)
+    out = [TEXT + (GINKGO if "ginkgo_ilu" in ENDED else "") + ends, ""]
+    for title, some in halves(systems).items():
+        if some:
+            out += summary(title, some, applies)
     systems = {key: s for key, s in systems.items() if s}
     out += ["Systems that another way solves in less time than sptrsvgpu in the better of its two orderings, and why. "
             "The time of an iteration is KSPSolve over the number of them, so it has a part of KSPSolve's fixed costs:",
             "", *quicker_ones(systems), "",
-            "<details><summary>All systems: iterations / time to solution / KSPSolve / an apply, ms</summary>", "",
+            "<details><summary>All systems: iterations / time to solution / KSPSolve, ms</summary>", "",
             "| system | rows | " + " | ".join(ways.values()) + " |", "|---" * (2 + len(ways)) + "|"]
     for (name, rows), s in sorted(systems.items(), key=lambda x: (-x[0][1], x[0][0])):
         out.append(f"| {name} | {rows:,} | " + " | ".join(cell(s.get(w)) for w in ways) + " |")

@@ -12,9 +12,9 @@
 # status is 1 if something failed.
 #
 # Where a run may take at most ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense
-# recblock ag", PARTS="solve", PARTS="rivals", PARTS="rivals_generated", PARTS="families", PARTS="harness matrices
-# profile", PARTS="dags same shared errors", PARTS="sanitizer memory", PARTS="waits threads races scalars ampere".
-# `make plots` makes tables and plots of all results.
+# recblock ag", PARTS="solve", PARTS="families", PARTS="harness matrices profile", PARTS="dags same shared errors",
+# PARTS="sanitizer memory", PARTS="waits threads races scalars ampere", PARTS="applies". `make plots` makes tables and
+# plots of all results.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
 folder=$(dirname "$0")
@@ -61,6 +61,17 @@ find_all_matrices() { # [-r]: prints the files of all matrices, or of MATRICES, 
 join() { # WORD...: with commas
   local IFS=,
   echo "$*"
+}
+list_compared() { # own, laplacian or generated: prints the systems in which others are compared
+  case $1 in
+  own) find_matrices Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow \
+    hymls_cavity2D_64_Re1000 ;;
+  laplacian) find_matrices delaunay_n15 finance256 ct2010 nh2010 de2010 cs4 nasa4704 bcsstk16 ;;
+  generated) # the half of the corpus for reporting
+    python3 bench/corpus/make.py --list | sed -n 's/ report$//p' | while read -r name; do
+      find -L "${CORPUS:-build/corpus}" -name "$name-*.mtx.xz"
+    done | sort ;;
+  esac
 }
 print_built_ways() { # prints the ways of hypre and Ginkgo that the program of solutions has
   if grep -aq HYPRE_ILUSetup "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi
