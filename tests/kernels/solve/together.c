@@ -240,7 +240,7 @@ static void CheckScarceMemory(void)
 
     SolvePairs(alone, &f, f.y);
     for (unsigned k = 0; k < 24; k++) {
-      const size_t bytes = k < 12 ? enough : enough * (24 - k) / 14;
+      const size_t bytes = k < 12 ? enough : enough * (24 - k) * (24 - k) / 200;
       TrsvError    error;
 
       Schedule(k);
