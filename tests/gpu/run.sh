@@ -74,7 +74,7 @@ list_compared() { # own, laplacian or generated: prints the systems in which oth
   esac
 }
 print_built_ways() { # prints the ways of hypre and Ginkgo that the program of solutions has
-  if grep -aq HYPRE_ILUSetup "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi
+  if grep -aq "hypre, error %d" "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi
   if grep -aq "Ginkgo: %s" "$SOLUTIONS"; then echo ginkgo_ilu ginkgo_ilu_multicolor; fi
 }
 
