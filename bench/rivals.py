@@ -27,9 +27,9 @@ WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": 
 SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor", "ginkgo_ilu_multicolor")
 TEXT = (
     "b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a solve may take "
-    "1 s. An apply is that of ILU(0) alone, both triangular solves, timed in a run of its own. Natural, multicolor and "
-    "auto are sptrsvgpu. Sliced ELL (as in NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and "
-    "their factors come from the host, so only their KSPSolve and applies are compared; the table of all systems has "
+    "1 s. An apply is a PCApply, both triangular solves or the sweeps instead of them, timed in a run of its own; its "
+    "ratios are over all systems, solved or not. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in "
+    "NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and their factors come from the host, so only their KSPSolve and applies are compared; the table of all systems has "
     "their set-ups, too. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or solves by 5 "
     "Jacobi iterations from 0, which are 4 sweeps. hypre applies no factor alone: each of its applies has a product "
     "with A, too. The set-up of its multicolor way does not count, either. The CPU has "
@@ -37,7 +37,8 @@ TEXT = (
 )
 GINKGO = (
     " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
-    "does not count. Its times to solution are of another GPU, and their ratios are to sptrsvgpu's there."
+    "does not count. Its times to solution and of KSPSolve are of another GPU, and their ratios are to sptrsvgpu's "
+    "there."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 # ways whose total time is compared
@@ -69,7 +70,7 @@ def read_applies():
     with open(APPLIES, encoding="utf-8") as f:
         for line in map(json.loads, f):
             name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
-            if line["apply_ms"] > 0 and not line["failure"]:
+            if line["apply_ms"] > 0 and not line["failure"] and line["reason"] != "DIVERGED_NANORINF":
                 systems[name, line["rows"]][line["way"]] = line["apply_ms"]
     return systems
 

@@ -17,8 +17,8 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
    copying the matrix: its time is "cold_ms", and does not count in the median. If it does not converge, or takes
    seconds, there is no other run: "runs" is 0, and the result is its time.
 
-   "apply_ms" is the time of a PCApply after the solve, the mean of several without a wait between them, the median of
-   the runs.
+   "apply_ms" is the time of a PCApply after the solve: the mean of several, without a wait between them. Of several runs
+   it is their median.
 
    The ways of rivals.c solve with the matrix in the multicolor order. Their set-up factors on the host, so only the
    times of KSPSolve and PCApply are comparable.
@@ -65,8 +65,8 @@ typedef struct {
   PetscInt           iterations, levels;
   PetscBool          stopped; /* the limit stopped it */
   KSPConvergedReason reason;
-  char               failure[SYSTEM_MESSAGE];                /* an error */
-  char               lower[32], upper[32], order[192];       /* text of the factor's view */
+  char               failure[SYSTEM_MESSAGE];          /* an error */
+  char               lower[32], upper[32], order[192]; /* text of the factor's view */
 } Result;
 
 typedef struct {

@@ -56,7 +56,8 @@ PETSC_EXTERN PetscErrorCode SystemResidual(Mat A, Vec b, Vec x, PetscReal *resid
 /* Does the diagonal have one sign, so that the matrix may be definite? */
 PETSC_EXTERN PetscErrorCode SystemHasOneSign(Mat A, PetscBool *one);
 
-/* An error handler: copies the message of an error, without quotes, for a JSON string; kept [SYSTEM_MESSAGE]. */
 enum { SYSTEM_MESSAGE = 256 };
+
+/* An error handler: copies the message of an error, without quotes, for a JSON string; kept [SYSTEM_MESSAGE]. */
 PETSC_EXTERN PetscErrorCode SystemKeepMessage(MPI_Comm, int line, const char *function, const char *file,
                                               PetscErrorCode, PetscErrorType, const char *message, void *kept);

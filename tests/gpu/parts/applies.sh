@@ -3,7 +3,7 @@
 # needs: a PETSc with CUDA; for the ways of hypre and Ginkgo, programs built with HYPRE_DIR and GINKGO_DIR
 # (bench/makefile)
 # writes: applies.jsonl
-# takes: about 4 min
+# takes: 2 min
 
 begin "applies of ILU(0), by sptrsvgpu and by others"
 rm -f "$results/applies.jsonl"

@@ -107,8 +107,8 @@ static TrsvError AssignCells(TrsvPlan *plan, ChunkEmission *e, void *memory[], i
   return TrsvChunkBatches(e, s, c->heads, c->batch_of, c->after, fits);
 }
 
-/* Sets the sizes of the stages and of shared memory, and allocates the sources of the values and the rows of the
-   places. */
+/* Sets the number of stages in shared memory, and its bytes. Allocates the sources of the values, the rows of the
+   places, and the imports. */
 static TrsvError AllocateSources(TrsvPlan *plan, const ChunkEmission *e, const TrsvChunkSettings *settings,
                                  size_t records, size_t dependencies)
 {

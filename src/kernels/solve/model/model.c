@@ -144,9 +144,9 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 
 /* The sum of: two launches; a time for each level set that grows with the length of rows, because the product has
    longer rows, divided by the factor by which inverted blocks shorten the chain. The factor is larger for narrower
-   level sets, and smaller if few rows depend on the row before: fewer steps of the chain are then inside blocks. More
-   for grids, whose chains cross their lines, too: blocks shorten only the parts along a line. INFINITY for wide level
-   sets, or if no row depends on the row before. */
+   level sets, and smaller if few rows depend on the row before: fewer steps of the chain are then inside blocks. The
+   time is longer for grids: their chains also cross lines, and blocks shorten only the parts along a line. INFINITY for
+   wide level sets, or if no row depends on the row before. */
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double step    = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5),

@@ -114,7 +114,8 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const i
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* TrsvPlanCreatePlaced in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
-   stream. What Begin got must live until End. A plan may be destroyed between them. After an error *plan is NULL. */
+   stream. End needs the matrix, analysis and source of Begin. These and the permutations must live until then. A plan
+   may be destroyed instead of End. After an error *plan is NULL. */
 TrsvError TrsvPlanBegin(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                         const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 TrsvError TrsvPlanEnd(const TrsvMatrix *, const TrsvAnalysis *, const int *source, TrsvPlan **plan);

@@ -179,8 +179,8 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
-/* The settings with records of this length in so many chunks, n being the choice of that number; chunks is 0 if there
-   are none. clustered: with clusters. most: chunks that run at a time. */
+/* The settings with records of this length in so many chunks, n being the choice of that number. In the result chunks
+   is 0 if there are no such settings. clustered: with clusters. most: chunks that run at a time. */
 static TrsvChunkSettings MakeSettings(const TrsvStatistics *t, int length, int chunks, int n, int clustered, int most)
 {
   TrsvChunkSettings s = {.chunks          = chunks,
