@@ -29,11 +29,11 @@ TEXT = (
     "b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a solve may take "
     "1 s. An apply is a PCApply, both triangular solves or the sweeps instead of them, timed in a run of its own; its "
     "ratios are over all systems, solved or not. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in "
-    "NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and their factors come from the host, so only their KSPSolve and applies are compared; the table of all systems has "
-    "their set-ups, too. hypre's ILU(0) (3.1.0) factors and solves by cuSPARSE, or solves by 5 "
-    "Jacobi iterations from 0, which are 4 sweeps. hypre applies no factor alone: each of its applies has a product "
-    "with A, too. The set-up of its multicolor way does not count, either. The CPU has "
-    "bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+    "NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and their factors come from the host, so "
+    "only their KSPSolve and applies are compared; the table of all systems has their set-ups, too. hypre's ILU(0) "
+    "(3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 sweeps. hypre "
+    "applies no factor alone: each of its applies has a product with A, too. The set-up of its multicolor way does "
+    "not count, either. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
 GINKGO = (
     " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
