@@ -17,8 +17,8 @@ static char help[] = "Time to solution, first set-up included, by sptrsvgpu and 
    copying the matrix: its time is "cold_ms", and does not count in the median. If it does not converge, or takes
    seconds, there is no other run: "runs" is 0, and the result is its time.
 
-   "apply_ms" is the time of a PCApply after the solve: the mean of several, without a wait between them. Of several runs
-   it is their median.
+   "apply_ms" is the time of a PCApply after the solve: the mean of several, without a wait between them. Of several
+   runs it is their median.
 
    The ways of rivals.c solve with the matrix in the multicolor order. Their set-up factors on the host, so only the
    times of KSPSolve and PCApply are comparable.
