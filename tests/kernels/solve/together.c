@@ -4,7 +4,7 @@
 */
 #include "check.h"
 
-enum { ROWS = 48 };
+enum { ROWS = 96 }; /* the model takes inverted blocks for a band of so many rows */
 
 typedef struct {
   Triangle      L, U;
@@ -230,6 +230,7 @@ static void CheckScarceMemory(void)
 {
   TrsvPair *alone, *pair;
   int       short_of = 0, poor = 0, none = 0;
+  char      line[TRSV_SETTINGS];
 
   Begin("L and U made at the same time: memory for one after the other only");
   Factors      f      = MakeInput(BAND, 3);
@@ -238,9 +239,11 @@ static void CheckScarceMemory(void)
   if (ExpectError(CreatePairs(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
     const size_t enough = TrsvDevicePeak() - before, live = SimtLive();
 
+    TrsvPlanDescribe(alone->forward.plan, line, sizeof(line));
+    Expect(!strncmp(line, "blocks=", 7), "the plan of L is %s", line);
     SolvePairs(alone, &f, f.y);
     for (unsigned k = 0; k < 24; k++) {
-      const size_t bytes = k < 12 ? enough : enough * (24 - k) * (24 - k) / 200;
+      const size_t bytes = k < 12 ? enough : enough * (24 - k) / 14;
       TrsvError    error;
 
       Schedule(k);
