@@ -45,22 +45,23 @@ ENDED = {}  # way -> systems that it has a line of, solved or not
 REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
 
 
+def system_of(line):
+    return line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else ""), line["rows"]
+
+
 def read():
     """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest. Lines with a "run" are of
     another GPU: they are compared with the lines of ours of the same run, whose key is (way, run)."""
     systems = collections.defaultdict(dict)
     with open(FILE, encoding="utf-8") as f:
         for line in map(json.loads, f):
-            name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
-            systems[name, line["rows"]]
-            ENDED.setdefault(line["way"] if line["where"] == "GPU" else "cpu", set()).add(name)
+            some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
+            ENDED.setdefault(way, set()).add(system_of(line)[0])
             if line["converged"] and 0 <= line["residual"] <= TRUE:
-                way = "cpu" if line["where"] == "host" else line["way"]
                 if "run" in line and way in (NATURAL, OURS):
                     way = (way, line["run"])
-                other = systems[name, line["rows"]].get(way)
-                if not other or line["ms"] < other["ms"]:
-                    systems[name, line["rows"]][way] = line
+                if way not in some or line["ms"] < some[way]["ms"]:
+                    some[way] = line
     return systems
 
 
@@ -69,9 +70,8 @@ def read_applies():
     systems = collections.defaultdict(dict)
     with open(APPLIES, encoding="utf-8") as f:
         for line in map(json.loads, f):
-            name = line["matrix"] + (", Laplacian" if line["values"] == "laplacian" else "")
             if line["apply_ms"] > 0 and not line["failure"] and line["reason"] != "DIVERGED_NANORINF":
-                systems[name, line["rows"]][line["way"]] = line["apply_ms"]
+                systems[system_of(line)][line["way"]] = line["apply_ms"]
     return systems
 
 

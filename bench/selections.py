@@ -9,8 +9,7 @@ results/corpus_solves.jsonl: with CORPUS the folder that bench/corpus/make.py fi
   ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with multicolor: before each path.
 results/statistics.jsonl: bench/statistics.c. results/products.jsonl: bench/products.c, schedules with inverted blocks.
 The choice by the formulas of these sources is among the first setting of each formula, as these were when it ran; it
-needs no GPU. The multicolor order of some systems has changed since: the schedules are those of the present one, and
-where that gets no inverted blocks, the statistics predict their time.
+needs no GPU. Where products.jsonl has no schedule with inverted blocks, the statistics predict their time.
 """
 
 import ctypes
@@ -68,26 +67,21 @@ def choose_line(case, s, lib, inverted):
 
 
 def read_halves():
-    """title -> (case, what its time is over the best, by what auto chose, and by what these sources choose)"""
-    use, known, lib = read_uses(), statistics(), library()[0]
-    inverted = products(lib)
-    found = {}
+    """title -> cases"""
+    use, found = read_uses(), {}
     for c in read(os.path.join(ROOT, "results", "corpus_solves.jsonl"))[0]:
         base = c.matrix.removeprefix("multicolor:")
         half = "not for fitting" if use[base.split("-")[0]] == "report" else "for fitting"
-        key = c.matrix, c.triangle
-        now = choose_line(c, ctypes.byref(known[key]), lib, inverted.get(key))["ms"] / c.best["ms"]
-        title = f"{half}, {'natural' if base == c.matrix else 'multicolor'} order"
-        found.setdefault(title, []).append((c, c.regret, now))
+        found.setdefault(f"{half}, {'natural' if base == c.matrix else 'multicolor'} order", []).append(c)
     return dict(sorted(found.items(), key=lambda item: (item[0].startswith("for"), "multi" in item[0])))
 
 
-def name_worst(rows):
+def name_worst(cases):
     worst = {}
-    for case, loss, _ in rows:
-        if loss > WORST:
-            name = case.matrix.removeprefix("multicolor:")
-            worst[name] = max(worst.get(name, 0), loss)
+    for c in cases:
+        if c.regret > WORST:
+            name = c.matrix.removeprefix("multicolor:")
+            worst[name] = max(worst.get(name, 0), c.regret)
     return ", ".join(f"{m} ({worst[m]:.2f})" for m in sorted(worst, key=lambda m: -worst[m])) or "none"
 
 
@@ -97,18 +91,25 @@ def table(found):
         f"above {WORST:.2f} |",
         "|---|---|---|---|---|",
     ]
-    for title, rows in found.items():
-        loss = [row[1] for row in rows]
-        slower = sum(c.speedup < 1 for c, _, _ in rows)
-        out.append(f"| {len(rows)} {title} | {slower} | {mean(loss):.3f} | {max(loss):.2f} | "
+    for title, cases in found.items():
+        loss = [c.regret for c in cases]
+        slower = sum(c.speedup < 1 for c in cases)
+        out.append(f"| {len(cases)} {title} | {slower} | {mean(loss):.3f} | {max(loss):.2f} | "
                    f"{sum(x > WORST for x in loss)} |")
     out.append(f"\nAbove {WORST:.2f}:\n")
-    out += [f"- {title}: {name_worst(rows)}." for title, rows in found.items()]
+    out += [f"- {title}: {name_worst(cases)}." for title, cases in found.items()]
     return "\n".join(out) + "\n"
 
 
-def worst(found):
-    for title, rows in found.items():
+def print_worst(found):
+    known, lib = statistics(), library()[0]
+    inverted = products(lib)
+    for title, cases in found.items():
+        rows = []
+        for c in cases:
+            key = c.matrix, c.triangle
+            now = choose_line(c, ctypes.byref(known[key]), lib, inverted.get(key))["ms"] / c.best["ms"]
+            rows.append((c, c.regret, now))
         print(f"\n{title}: {mean(row[1] for row in rows):.4f}, {mean(row[2] for row in rows):.4f}")
         for c, loss, now in sorted(rows, key=lambda row: -row[2]):
             if loss > WORST or now > WORST or c.speedup < 1:
@@ -117,7 +118,8 @@ def worst(found):
 
 
 if __name__ == "__main__":
+    halves = read_halves()
     if sys.argv[1:2] == ["--write"]:
-        sys.exit(write_part(sys.argv[2], BEGIN, table(read_halves())))
-    print(table(read_halves()), end="")
-    worst(read_halves())
+        sys.exit(write_part(sys.argv[2], BEGIN, table(halves)))
+    print(table(halves), end="")
+    print_worst(halves)

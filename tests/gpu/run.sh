@@ -62,11 +62,12 @@ join() { # WORD...: with commas
   local IFS=,
   echo "$*"
 }
-list_compared() { # own, laplacian or generated: prints the systems in which others are compared
+list_compared() { # own, laplacian, grids or generated: prints the systems in which others are compared
   case $1 in
   own) find_matrices Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow \
     hymls_cavity2D_64_Re1000 ;;
   laplacian) find_matrices delaunay_n15 finance256 ct2010 nh2010 de2010 cs4 nasa4704 bcsstk16 ;;
+  grids) printf '%s\n' g2d5:1000 g3d7:128 ;;
   generated) # the half of the corpus for reporting
     python3 bench/corpus/make.py --list | sed -n 's/ report$//p' | while read -r name; do
       find -L "${CORPUS:-build/corpus}" -name "$name-*.mtx.xz"

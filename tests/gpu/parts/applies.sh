@@ -14,12 +14,12 @@ run_applies() { # WAYS VALUES FILE...: a process, so that an error in one does n
   status=$?
   report "${1:0:20}, $2, $(($# - 2)) systems from $(basename "$3") on" $status
 }
-mapfile -t own < <(list_compared own)
+mapfile -t own < <(list_compared own; list_compared grids)
 mapfile -t graphs < <(list_compared laplacian)
 mapfile -t generated < <(list_compared generated)
 [ ${#generated[@]} -gt 0 ] || report "there is no corpus; bench/corpus/make.py makes it" 1
 for ways in natural,multicolor,ilu,sliced_ell,sweeps_2,sweeps_5 $(print_built_ways); do
-  run_applies "$ways" own "${own[@]}" g2d5:1000 g3d7:128
+  run_applies "$ways" own "${own[@]}"
   run_applies "$ways" laplacian "${graphs[@]}"
   for ((i = 0; i < ${#generated[@]}; i += 20)); do run_applies "$ways" own "${generated[@]:i:20}"; done
 done

@@ -13,11 +13,13 @@ if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max
   [ $((quota / period)) -lt "$cores" ]; then
   cores=$((quota / period))
 fi
+mapfile -t own < <(list_compared own)
+mapfile -t graphs < <(list_compared laplacian)
+mapfile -t grids < <(list_compared grids)
 run_rivals() { # WAY COMMAND...: a process for each kind of system, so that an error in one does not end the others
   local way=$1 of
   shift
-  for of in "own $(list_compared own | paste -sd,)" "laplacian $(list_compared laplacian | paste -sd,)" \
-    "own g2d5:1000,g3d7:128"; do
+  for of in "own $(join "${own[@]}")" "laplacian $(join "${graphs[@]}")" "own $(join "${grids[@]}")"; do
     timeout -k 5 15 "$@" -ways "$way" -values ${of% *} -f "${of#* }" -limit 1 -runs 3 -dll_append "$LIB" \
       -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
     report "$way, ${of:0:40}" $?
