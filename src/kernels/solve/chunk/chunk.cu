@@ -196,14 +196,23 @@ static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis
   return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, PlainRank(plan, s));
 }
 
+/* 1 if this rank has inverted blocks, by what is known of the schedule of the product. */
+static int KeepsInverted(const TrsvPlan *plan, const TrsvStatistics *s)
+{
+  return (IsLikelyInverted(s, plan->precision) && IsFaster(plan, s)) == (plan->rank == 0);
+}
+
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvStatistics *s       = &analysis->statistics;
   Inverse             **inverse = &Data(plan)->inverse;
 
   if (!*inverse || !(*inverse)->unfinished) return FinishPlain(plan, A, analysis, source);
-  TrsvCall(TrsvInverseEnd(plan, *inverse));
-  if ((IsLikelyInverted(s, plan->precision) && IsFaster(plan, s)) == (plan->rank == 0)) return TRSV_SUCCESS;
+  TrsvCall(TrsvChunkScheduleWait((*inverse)->product));
+  if (KeepsInverted(plan, s)) {
+    TrsvCall(TrsvInverseEnd(plan, *inverse));
+    if (KeepsInverted(plan, s)) return TRSV_SUCCESS; /* not if its records need other settings, with more steps */
+  }
   TrsvInverseDestroy(*inverse);
   *inverse = NULL;
   TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, s)));

@@ -108,9 +108,10 @@ template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values,
    that the device can run. TRSV_ERR_UNSUPPORTED: there is no kernel. */
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
-/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time; End waits for
-   it and makes the records. */
+/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits for
+   it; the plan's summary then has its settings and steps. End waits for it if Wait has not, and makes the records. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
+TrsvError TrsvChunkScheduleWait(TrsvPlan *);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 

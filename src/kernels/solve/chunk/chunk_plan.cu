@@ -305,7 +305,7 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 }
 
 /* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
-TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
+TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
 {
   ChunkPlan *const  c     = (ChunkPlan *)plan->data;
   ChunkSetup *const p     = c->setup;
@@ -315,6 +315,17 @@ TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
     error = PlaceNext(plan->precision, p);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }
+  c->schedule.settings = p->schedule.settings;
+  c->schedule.steps    = p->schedule.times;
+  return error;
+}
+
+TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
+{
+  ChunkPlan *const  c     = (ChunkPlan *)plan->data;
+  ChunkSetup *const p     = c->setup;
+  TrsvError         error = p->schedule.placing ? TrsvChunkScheduleWait(plan) : TRSV_SUCCESS;
+
   if (!error) error = Emit(plan, &p->heights, &p->schedule);
   FreeSetup(&c->setup);
   return error;
