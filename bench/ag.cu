@@ -83,7 +83,7 @@ static void MeasureSchemes(const char *name, bool real, const Triangle &t)
         TrsvAgReduced(i, &s);
         TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
         TrsvSettingsRequest(settings);
-        if (!TrsvPlanCreatePlaced(&c.host, analysis, nullptr, (int)c.values.size(), nullptr, ag, 0, &plans[i]) &&
+        if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), nullptr, ag, 0, &plans[i]) &&
             !TrsvPlanSetValues(plans[i], c.device_values.p, TRSV_DEVICE, nullptr))
           seconds[i] = 1e-3 * (Milliseconds() - start);
       }
@@ -162,7 +162,7 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
     if (TrsvAgChoose(&c.host, analysis, rank, &s)) exit(2);
     TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
     TrsvSettingsRequest(settings);
-    if (!TrsvPlanCreatePlaced(&c.host, analysis, nullptr, (int)c.values.size(), nullptr, ag, 0,
+    if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), nullptr, ag, 0,
                               &plan)) { /* else refused */
       dx.Poison(stream);
       failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) ||

@@ -53,7 +53,7 @@ template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vec
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyze(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm,
+      TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm,
                                     rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
@@ -63,7 +63,7 @@ template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vec
   r->refused = e == TRSV_ERR_UNSUPPORTED;
   if (e) snprintf(r->failure, sizeof(r->failure), "%s", TrsvErrorMessage());
   else {
-    r->bytes = TrsvPlanBytes(plan);
+    r->bytes = plan->bytes;
     TrsvPlanDescribe(plan, setting, size);
     MeasureSolves(
       *r, dx, budget, [&](cudaStream_t s) { return TrsvPlanSolve(plan, db.p, dx.p, s); },
@@ -201,7 +201,7 @@ template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U,
     }
   }
   *predicted_ms = 1e3 * (pair->forward.choice.predicted + pair->backward.choice.predicted);
-  r.bytes       = TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan);
+  r.bytes       = pair->forward.plan->bytes + pair->backward.plan->bytes;
   MeasureSolves(
     r, dx, o.budget, [&](cudaStream_t s) { return TrsvPairSolve(pair, db.p, dx.p, s); },
     [&](const std::vector<T> &x) -> double {

@@ -137,7 +137,7 @@ template <class T> struct Case {
     double        best = INFINITY;
 
     if (TrsvAnalyze(&host, &analysis) ||
-        TrsvPlanCreatePlaced(&host, analysis, nullptr, (int)values.size(), nullptr, TrsvAlgorithmFind("serial"), 0,
+        TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), nullptr, TrsvAlgorithmFind("serial"), 0,
                              &plan) ||
         TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());

@@ -27,7 +27,7 @@ typedef struct {
 } Known;
 
 /* Does L look like that of a grid in the natural order? */
-int OrderIsRegular(const Known *k) { return TrsvRegular(&k->statistics[0]); }
+int OrderIsRegular(const Known *k) { return TrsvIsGrid(&k->statistics[0]); }
 
 /* The choice of TrsvFactorCreateOrdered(): 1 for multicolor. predicted: the times of solves and set-up in the natural
    order; those of multicolor, estimated and then known; the rest of an iteration; the trial; growth of the fill.

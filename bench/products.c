@@ -11,6 +11,9 @@
 #include "matrices.h"
 #include "solve/chunk/chunk.h"
 
+/* chunk.cu */
+TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+
 /* The name by which results know a matrix: without folder and ending. */
 static void PrintName(const char *matrix)
 {
@@ -49,7 +52,7 @@ static TrsvError PrintSchedule(const char *matrix, const Triangle *T)
   A.columns       = to + A.rows + 1;
   A.memory        = TRSV_DEVICE;
   TrsvError error = TrsvAnalyze(&A, &analysis);
-  if (!error) error = TrsvPlanCreatePlaced(&A, analysis, NULL, T->matrix.offsets[A.rows], NULL, &inverted, 0, &plan);
+  if (!error) error = TrsvPlanCreate(&A, analysis, NULL, T->matrix.offsets[A.rows], NULL, &inverted, 0, &plan);
   if (!error) {
     TrsvPlanDescribe(plan, line, sizeof(line));
     if (!strncmp(line, "blocks=", 7)) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl, and
-for single applies from results/applies.jsonl.
+"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl and
+results/rivals_corpus.jsonl, and for single applies from results/applies.jsonl.
 
 rivals.py               prints them
 rivals.py --write FILE  writes them into the page
@@ -14,9 +14,9 @@ import sys
 from results import ROOT, mean, write_part
 from solutions import TRUE, number
 
-FILE = os.path.join(ROOT, "results", "rivals.jsonl")
+FILES = [os.path.join(ROOT, "results", name + ".jsonl") for name in ("rivals", "rivals_corpus")]
 APPLIES = os.path.join(ROOT, "results", "applies.jsonl")
-BEGIN = "<!-- made by bench/rivals.py from results/{rivals,applies}.jsonl -->\n"
+BEGIN = "<!-- made by bench/rivals.py from results/{rivals,rivals_corpus,applies}.jsonl -->\n"
 OURS, NATURAL = "multicolor", "natural"
 WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": "SpSV, sliced ELL",
         "sweeps_2": "2 sweeps", "sweeps_5": "5 sweeps", "hypre_ilu": "hypre's ILU",
@@ -33,12 +33,8 @@ TEXT = (
     "only their KSPSolve and applies are compared; the table of all systems has their set-ups, too. hypre's ILU(0) "
     "(3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 sweeps. hypre "
     "applies no factor alone: each of its applies has a product with A, too. The set-up of its multicolor way does "
-    "not count, either. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
-)
-GINKGO = (
-    " Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of its multicolor way "
-    "does not count. Its times to solution and of KSPSolve are of another GPU, and their ratios are to sptrsvgpu's "
-    "there."
+    "not count, either. Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of "
+    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 # ways whose total time is compared
@@ -50,18 +46,16 @@ def system_of(line):
 
 
 def read():
-    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest. Lines with a "run" are of
-    another GPU: they are compared with the lines of ours of the same run, whose key is (way, run)."""
+    """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest."""
     systems = collections.defaultdict(dict)
-    with open(FILE, encoding="utf-8") as f:
-        for line in map(json.loads, f):
-            some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
-            ENDED.setdefault(way, set()).add(system_of(line)[0])
-            if line["converged"] and 0 <= line["residual"] <= TRUE:
-                if "run" in line and way in (NATURAL, OURS):
-                    way = (way, line["run"])
-                if way not in some or line["ms"] < some[way]["ms"]:
-                    some[way] = line
+    for file in FILES:
+        with open(file, encoding="utf-8") as f:
+            for line in map(json.loads, f):
+                some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
+                ENDED.setdefault(way, set()).add(system_of(line)[0])
+                if line["converged"] and 0 <= line["residual"] <= TRUE:
+                    if way not in some or line["ms"] < some[way]["ms"]:
+                        some[way] = line
     return systems
 
 
@@ -97,13 +91,8 @@ def halves(systems):
             "generated systems that no constant was fitted to": made}
 
 
-def beside(s, way, ours):
-    """The line of ours that ran beside this way, or None."""
-    return s.get((ours, s[way]["run"]) if "run" in s[way] else ours)
-
-
-def better_of_ours(s, way):
-    return min(filter(None, (beside(s, way, w) for w in (NATURAL, OURS))), key=lambda l: l["ms"], default=None)
+def better_of_ours(s):
+    return min((s[w] for w in (NATURAL, OURS) if w in s), key=lambda l: l["ms"], default=None)
 
 
 def iteration(line):
@@ -116,8 +105,7 @@ def ratios_of(way, systems, applies, key):
     if key == "apply":
         some = [applies[name] for name in systems if {way, OURS} <= set(applies[name])]
         return [a[way] / a[OURS] for a in some]
-    both = [(s[way], beside(s, way, OURS)) for s in systems.values() if way in s and beside(s, way, OURS)]
-    return [theirs[key] / ours[key] for theirs, ours in both]
+    return [s[way][key] / s[OURS][key] for s in systems.values() if {way, OURS} <= set(s)]
 
 
 def summary(title, systems, applies):
@@ -133,8 +121,8 @@ def summary(title, systems, applies):
         for key in ("ms", "solve_ms", "apply"):
             ratios = [] if key == "ms" and way in SOLVE_ONLY else ratios_of(way, systems, applies, key)
             cells += [f"{f(ratios):.2f}" for f in (mean, min, max)] if ratios else ["", "", ""]
-        quicker = sum(s[way]["ms"] < better_of_ours(s, way)["ms"] for s in systems.values()
-                      if way in s and better_of_ours(s, way))
+        both = [(s[way]["ms"], better_of_ours(s)["ms"]) for s in systems.values() if way in s and better_of_ours(s)]
+        quicker = sum(theirs < ours for theirs, ours in both)
         shown = "" if way in SOLVE_ONLY or way in (NATURAL, "auto") else str(quicker)
         out.append(f"| {title_of} | {sum(way in s for s in systems.values())} | " + " | ".join(cells) + f" | {shown} |")
     return out + [""]
@@ -166,8 +154,7 @@ def quicker_ones(systems):
     """For each rival, the systems that it solves in less time than sptrsvgpu in either ordering, and why."""
     out = []
     for way in REASONED:
-        found = [(key, s[way], better_of_ours(s, way)) for key, s in systems.items()
-                 if way in s and better_of_ours(s, way)]
+        found = [(key, s[way], better_of_ours(s)) for key, s in systems.items() if way in s and better_of_ours(s)]
         for (name, rows), theirs, ours in sorted(found, key=lambda f: f[1]["ms"] / f[2]["ms"]):
             if theirs["ms"] < ours["ms"]:
                 on = f" ({theirs['way']}, {cores(theirs)})" if way == "cpu" else ""
@@ -181,7 +168,7 @@ def table():
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
     ends = f" GAMG did not end, or failed, with {'; '.join(lost)}." if lost else ""
-    out = [TEXT + (GINKGO if "ginkgo_ilu" in ENDED else "") + ends, ""]
+    out = [TEXT + ends, ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some, applies)

@@ -51,7 +51,7 @@ PETSC_EXTERN const char *const SpTRSVGPUFactorLocations[];
 typedef enum {
   SPTRSVGPU_ORDERING_NATURAL,
   SPTRSVGPU_ORDERING_MULTICOLOR, /* MATORDERINGMULTICOLOR */
-  SPTRSVGPU_ORDERING_AUTO        /* the one of both with the shorter predicted time to solution */
+  SPTRSVGPU_ORDERING_AUTO        /* natural or multicolor, by the predicted time to solution */
 } SpTRSVGPUOrdering;
 PETSC_EXTERN const char *const SpTRSVGPUOrderings[];
 

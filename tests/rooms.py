@@ -43,7 +43,7 @@ MAY = {
     "papers/recblock": LOW + ["solve/model", "solve/plan", "papers"],
     "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk"],
     "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
-    "door": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
+    "stubs": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
     "src/petsc": ["ilu"],
     "src/mat": ["ilu", "src/petsc"],
     "src/ksp": ["krylov", "src/petsc"],
@@ -100,7 +100,7 @@ def code(text):
 
 
 def room(path):
-    return "ilu" if path == DOOR else os.path.dirname(path) or "door"
+    return "ilu" if path == DOOR else os.path.dirname(path) or "stubs"
 
 
 FUNCTION = re.compile(r'^(?!static|typedef|#|\s)[^\n;={}()]*?\b((?:Trsv|Chunk|Factor|Ag)\w*)\s*\([^;{}]*\)\s*\{', re.M)

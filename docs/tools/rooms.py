@@ -14,7 +14,7 @@ from maker import ROOT, run
 BEGIN = "<!-- made by docs/tools/rooms.py from src -->\n"
 PURPOSE = {
     "base": "types, error codes and messages",
-    "device": "memory, launches, scans, sorts; `sync.cuh`: what crosses threads; the same for the CPU executor",
+    "device": "memory, launches, scans and sorts; `sync.cuh` passes values between threads",
     "analysis": "triangles, level sets, statistics",
     "ordering": "the ordering multicolor, on the host and the GPU",
     "krylov": "CG and BiCGStab between the products; `krylov.h`, what `src/ksp` calls",
@@ -31,7 +31,7 @@ PURPOSE = {
     "papers/capellini": "CapelliniSpTRSV, SyncFree, level sets",
     "papers/dense": "dense triangles and dense parts",
     "papers/recblock": "recursive blocks",
-    "door": "stubs for builds without CUDA",
+    "stubs": "functions of builds without CUDA, which report that there is no GPU",
     "src/petsc": "what the other rooms that call PETSc share: error codes, indices, PETSc's stream, older PETScs",
     "src/mat": "the MatSolverType: a factor Mat, its phases, solves, options, view, citations, log events",
     "src/ksp": "the KSP types `cgdevice` and `bcgsdevice`, whose scalars stay on the GPU",

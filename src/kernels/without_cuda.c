@@ -37,8 +37,7 @@ NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const do
 NONE(TrsvDeviceMagnitudes, int entries, TrsvPrecision precision, const void *values, double *magnitudes)
 NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, const int *order,
      TrsvPrecision precision, const void *values, double fill[2])
-NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
-     int *row)
+NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorStart, TrsvFactor *f, TrsvStream stream)

@@ -179,8 +179,8 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->is_natural, 1, MPI_C_BOOL, MPI_LAND, PetscObjectComm((PetscObject)F)));
   PetscCheck(s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F),
              PETSC_ERR_ARG_INCOMP,
-             "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as "
-             "by -pc_factor_nonzeros_along_diagonal");
+             "-pc_sptrsvgpu_ordering multicolor cannot be combined with another ordering of rows or columns, such as "
+             "that of -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
   PetscCheck(s->is_natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "%s", one_rank);
   *localrow = *localcolumn = NULL;

@@ -54,7 +54,7 @@ static PetscErrorCode CheckAlgorithms(Mat F, Mat local)
 
     if (!a) continue;
     PetscCheck(TrsvAlgorithmMemory(a) == s->memory, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
-               "Algorithm %s runs on %s, but the matrix lives on %s%s", TrsvAlgorithmName(a),
+               "Algorithm %s runs on %s, but the matrix is on %s%s", TrsvAlgorithmName(a),
                s->memory == TRSV_HOST ? "a GPU" : "the host", s->memory == TRSV_HOST ? "the host" : "a GPU",
                s->memory == TRSV_HOST ?
                  "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" :

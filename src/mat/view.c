@@ -63,7 +63,7 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
 /* Why the factor has its order; "" if neither multicolor nor auto was requested. */
 static const char *OrderReason(const SpTRSVGPU *s, const TrsvIluInfo *info)
 {
-  if (s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) return "asked for";
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) return "requested";
   if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) return "";
   if (s->settings.reason_natural[0]) return s->settings.reason_natural;
   if (s->memory == TRSV_HOST) return "the solves run on the host, one row after the other";

@@ -135,8 +135,8 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
    Level: intermediate
 
    Notes:
-   natural keeps the order of the matrix. multicolor is `MATORDERINGMULTICOLOR`. auto takes the one of both with the
-   shorter predicted time to solution.
+   natural keeps the order of the matrix. multicolor is `MATORDERINGMULTICOLOR`. auto takes
+   natural or multicolor, whichever has the shorter predicted time to solution.
 
    The ordering is made where the matrix is. Each rank orders its own rows. `PCFactorSetMatOrderingType()` overrides
    auto. If it contradicts natural or multicolor set here, the set-up fails.

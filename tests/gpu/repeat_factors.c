@@ -97,10 +97,8 @@ static TrsvError FactorOnce(void *data)
 TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
 {
   TrsvFactor *f;
-  int         row;
 
-  CheckError(
-    TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
+  CheckError(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f));
   if (lanes) CheckError(Regroup(f, lanes));
   CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* the arrays of values do not move from now on */
   return f;
@@ -113,7 +111,7 @@ static TrsvPlan *MakeLowerPlan(const TrsvFactor *f)
   TrsvPlan  *plan;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  CheckError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, f->lower, NULL, &TrsvChunkPlain, 0, &plan));
+  CheckError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, NULL, &TrsvChunkPlain, 0, &plan));
   return plan;
 }
 

@@ -106,7 +106,7 @@ static void RepeatSolves(const char *name, const Triangle *t, const void *b, voi
     if (candidates[c].rank)
       (void)snprintf(r.what + strlen(r.what), sizeof(r.what) - strlen(r.what), "rank=%d", candidates[c].rank);
     TrsvSettingsRequest(candidates[c].settings);
-    error = TrsvPlanCreatePlaced(&T, analysis, NULL, (int)nnz, NULL, a, candidates[c].rank, &s.plan);
+    error = TrsvPlanCreate(&T, analysis, NULL, (int)nnz, NULL, a, candidates[c].rank, &s.plan);
     TrsvSettingsRequest(NULL);
     if (!error) error = TrsvPlanSetValues(s.plan, values, TRSV_DEVICE, NULL);
     if (!error) RunRepeat(&r);

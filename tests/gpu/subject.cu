@@ -136,7 +136,7 @@ static void SolveSerially(Case *c)
   TrsvPlan         *plan     = NULL;
 
   CheckError(TrsvAnalyze(A, &analysis));
-  CheckError(TrsvPlanCreatePlaced(A, analysis, NULL, A->offsets[A->rows], NULL, TrsvAlgorithmFind("serial"), 0, &plan));
+  CheckError(TrsvPlanCreate(A, analysis, NULL, A->offsets[A->rows], NULL, TrsvAlgorithmFind("serial"), 0, &plan));
   CheckError(TrsvPlanSetValues(plan, c->values, TRSV_HOST, NULL));
   for (int s = 0; s < SIDES; s++) {
     const size_t at = Bytes(A->precision, (size_t)s * (size_t)A->rows);

@@ -141,7 +141,7 @@ struct Chain {
     EXPECT_CUDA(cudaMalloc(&x, sizeof(double) * n));
     EXPECT_CUDA(cudaMemcpy(b, right.data(), sizeof(double) * n, cudaMemcpyHostToDevice));
     EXPECT_SUCCESS(TrsvAnalyze(&T, &analysis));
-    EXPECT_SUCCESS(TrsvPlanCreatePlaced(&T, analysis, NULL, (int)columns.size(), NULL, TrsvAlgorithmFind(algorithm), 0,
+    EXPECT_SUCCESS(TrsvPlanCreate(&T, analysis, NULL, (int)columns.size(), NULL, TrsvAlgorithmFind(algorithm), 0,
                                         &plan));
     EXPECT_SUCCESS(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
     TrsvAnalysisDestroy(&analysis);

@@ -8,7 +8,9 @@
 #include "solve/rows/level_csr.h"
 #include "ways.h"
 
-void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* chunk_plan.cu */
+/* chunk_plan.cu, chunk.cu */
+void      TrsvChunkSettingsOverride(const TrsvChunkSettings *);
+TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
 static Seed RandomBits(Seed *seed) /* splitmix64 */
 {
@@ -162,7 +164,7 @@ TrsvError WayPlan(const Way *w, const TrsvMatrix *A, const TrsvAnalysis *analysi
                   TrsvPlan **plan)
 {
   RequestSettings(w, 1);
-  const TrsvError error = TrsvPlanCreatePlaced(A, analysis, source, values, NULL, w->algorithm, w->rank, plan);
+  const TrsvError error = TrsvPlanCreate(A, analysis, source, values, NULL, w->algorithm, w->rank, plan);
   RequestSettings(w, 0);
   return error;
 }

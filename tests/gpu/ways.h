@@ -33,7 +33,7 @@ int WayFind(const char *name); /* k, or -1 */
 /* One way for each algorithm, two for `thread` and `chunk`; returns 0 past the last. */
 int WayOfAlgorithm(int k, Way *);
 
-/* TrsvPlanCreatePlaced() and TrsvPairCreate() with the settings of the way. */
+/* TrsvPlanCreate() and TrsvPairCreate() with the settings of the way. */
 TrsvError WayPlan(const Way *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, TrsvPlan **);
 TrsvError WayPair(const Way *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
                   TrsvPair **);

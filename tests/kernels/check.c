@@ -187,8 +187,8 @@ TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const
 
   if (!ExpectError(TrsvAnalyze(A, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) return NULL;
   TrsvSettingsRequest(settings);
-  (void)ExpectError(TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, 0, &plan), TRSV_SUCCESS,
-                    "TrsvPlanCreatePlaced");
+  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, NULL, algorithm, 0, &plan), TRSV_SUCCESS,
+                    "TrsvPlanCreate");
   TrsvSettingsRequest(NULL);
   TrsvAnalysisDestroy(&analysis);
   return plan;
@@ -202,7 +202,7 @@ void ExpectRefused(const char *algorithm, const char *settings, const char *why)
 
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind(algorithm), 0,
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind(algorithm), 0,
                                    &plan),
               TRSV_ERR_ARGUMENT, settings);
   TrsvSettingsRequest(NULL);

@@ -212,12 +212,12 @@ int main(int argc, char **args)
          suffix: device
          requires: cuda
          args: -mat_type aij -mat_sptrsvgpu_algorithm {{thread warp cusparse}}
-         filter: Error: grep -o "runs on a GPU, but the matrix lives on the host"
+         filter: Error: grep -o "runs on a GPU, but the matrix is on the host"
       test:
          suffix: device_upper
          requires: cuda
          args: -mat_type aij -mat_sptrsvgpu_upper thread
-         filter: Error: grep -o "Algorithm thread runs on a GPU, but the matrix lives on the host"
+         filter: Error: grep -o "Algorithm thread runs on a GPU, but the matrix is on the host"
       test:
          # an error of src/kernels
          suffix: level_sets

@@ -81,7 +81,6 @@ static inline void     trsv_bulk_copy(unsigned to, const void *from, unsigned by
 }
 static inline void trsv_bulk_fence() { }
 
-static inline void     trsv_block_sync(simt::Line at = simt::Line::current()) { __syncthreads(at); }
 static inline void     trsv_warp_sync(simt::Line at = simt::Line::current()) { __syncwarp(~0u, at); }
 static inline bool trsv_warp_any(bool b, simt::Line at = simt::Line::current()) { return __any_sync(~0u, b, at) != 0; }
 static inline unsigned trsv_warp_uniform(unsigned v) { return v; }

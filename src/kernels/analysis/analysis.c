@@ -108,7 +108,7 @@ static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s
 
     if (start < 0 || past < start || past > stored || (!unit && past == start)) return CheckStructure(A);
     length = past - start + unit;
-    TrsvRow(A, i, &begin, &end, &diagonal);
+    TrsvRowRange(A, i, &begin, &end, &diagonal);
     if (!unit && A->columns[diagonal] != i) return CheckStructure(A);
     for (int k = begin; k < end; k++) {
       const int j = A->columns[k];
@@ -178,7 +178,6 @@ static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
 typedef struct {
   const TrsvMatrix *A;
   TrsvAnalysis    **analysis;
-  double            start;
   void             *scratch; /* on a device */
 } AnalysisTask;
 
@@ -187,7 +186,6 @@ static TrsvError BeginAnalysis(void *task)
   AnalysisTask *const t     = task;
   TrsvError           error = TRSV_SUCCESS;
 
-  t->start     = TrsvSeconds();
   *t->analysis = NULL;
   TrsvCall(TrsvAlloc(sizeof(**t->analysis), t->analysis));
   memset(*t->analysis, 0, sizeof(**t->analysis));
@@ -203,7 +201,6 @@ static TrsvError EndAnalysis(void *task)
   const TrsvError     error = t->A->memory == TRSV_DEVICE ? TrsvDeviceAnalysisEnd(t->A, t->scratch, *t->analysis)
                                                           : AnalyzeOnHost(t->A, *t->analysis);
 
-  (*t->analysis)->seconds = TrsvSeconds() - t->start;
   if (error) TrsvAnalysisDestroy(t->analysis);
   return error;
 }
@@ -216,7 +213,7 @@ static TrsvError RunAnalysis(AnalysisTask *t)
 
 TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
-  return RunAnalysis(&(AnalysisTask){A, analysis, 0, NULL});
+  return RunAnalysis(&(AnalysisTask){A, analysis, NULL});
 }
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
@@ -243,7 +240,7 @@ static TrsvError AnalyzePair(AnalysisTask *first, AnalysisTask *second)
 
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
-  AnalysisTask first = {L, lower, 0, NULL}, second = {U, upper, 0, NULL};
+  AnalysisTask first = {L, lower, NULL}, second = {U, upper, NULL};
   TrsvError error;
 
   *lower = *upper = NULL;

@@ -45,7 +45,6 @@ struct TrsvAnalysis {
   TrsvMemory     memory; /* of order and levels: that of the matrix */
   int           *order;  /* [rows] rows by level set, rising within a set; levels is in the same allocation */
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
-  double         seconds; /* that the analysis took */
 
   const TrsvAnalysis *heights; /* of the other triangle of the matrix, not owned, if its levels are the heights here (of
                                   a row: the length of its longest chain of dependents); else NULL */
@@ -66,7 +65,7 @@ void      TrsvAnalysisDestroy(TrsvAnalysis **);
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 
 /* The entries [begin, end) of row i off the diagonal, and the index of its diagonal, or -1 if that is not stored. */
-static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int *diagonal)
+static inline void TrsvRowRange(const TrsvMatrix *A, int i, int *begin, int *end, int *diagonal)
 {
   *begin = A->offsets[i], *end = A->offsets[i + 1], *diagonal = -1;
   if (A->diagonal == TRSV_DIAGONAL_STORED) *diagonal = A->triangle == TRSV_LOWER ? --*end : (*begin)++;
@@ -76,13 +75,13 @@ static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int
 TrsvError TrsvEntries(const TrsvMatrix *, int *entries);
 
 /* The same from an analysis, without a download. */
-static inline int TrsvStored(const TrsvMatrix *A, const TrsvAnalysis *a)
+static inline int TrsvStoredEntries(const TrsvMatrix *A, const TrsvAnalysis *a)
 {
   return (int)(a->statistics.nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? A->rows : 0));
 }
 
 /* 1 if the farthest dependency of nearly all rows has the same distance, as in grids in the natural order. */
-static inline int TrsvRegular(const TrsvStatistics *s)
+static inline int TrsvIsGrid(const TrsvStatistics *s)
 {
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
@@ -106,7 +105,7 @@ TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lowe
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {
-  TRSV_FEW_LEVELS = 32 /* level sets up to which neither a schedule nor planning L and U at the same time saves time */
+  TRSV_FEW_LEVELS = 32 /* with at most so many level sets, heights, and both plans at the same time, save no time */
 };
 
 /* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */

@@ -82,7 +82,6 @@ TrsvStream TrsvCurrentStream(void);
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
 
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
-TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* idle: 1 if the stream has done all its work. Does not wait */
 TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
 int       TrsvDeviceSharing(void);     /* 2 in a task in lock step, else 1 */
 

@@ -56,13 +56,9 @@ struct TrsvScratch {
 };
 
 /* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
-static inline TrsvError TrsvScratchDefault(size_t bytes, void *pointer)
-{
-  return TrsvScratchAlloc(bytes, pointer, NULL);
-}
 template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, void **memory)
 {
-  return TrsvArenaAllocate(TrsvScratchDefault, layout, memory);
+  return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); }, layout, memory);
 }
 
 /* Launches one thread for each of n items, in blocks of 256; in the default stream unless one is given. */

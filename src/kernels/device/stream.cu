@@ -17,7 +17,8 @@ extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
-extern "C" TrsvError TrsvDeviceIsIdle(TrsvStream stream, int *idle)
+/* *idle: 1 if the stream has done all its work. Does not wait. */
+static TrsvError IsIdle(TrsvStream stream, int *idle)
 {
   const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
 
@@ -34,7 +35,7 @@ extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvS
   for (unsigned polls = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; polls++) {
     if (idle) return TrsvFail(TRSV_ERR_DEVICE, "the stream is idle, but has not written a word that the host awaits");
     if (polls % (1 << 16) == 0) { /* seldom: a query takes a lock of the driver */
-      TrsvCall(TrsvDeviceIsIdle(stream, &idle));
+      TrsvCall(IsIdle(stream, &idle));
       (void)sched_yield(); /* other processes may need this core */
     }
   }

@@ -8,7 +8,8 @@
 #include "device/device.h"
 
 /* The first launch of a kernel loads all kernels of its file: 0.5 us for each 1,000 bytes and 15 us for each kernel
-   (H200). So a file with many or large kernels has those of one precision, and X_float.cu those of the other. */
+   (H200). So X.cu, X_float.cu, X_complex.cu and X_complex_float.cu have the same kernels, for one type of values
+   each, where these are many or large. */
 #ifndef TRSV_REAL
   #define TRSV_REAL double
 #endif
@@ -235,7 +236,6 @@ static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *f
 static __device__ __forceinline__ void trsv_bulk_fence() { }
   #endif
 
-static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
 /* Returns v, which is the same in all lanes. The compiler sees that a branch on the result cannot diverge. */

@@ -9,13 +9,13 @@
 
 /* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
 static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                              TrsvMemory memory, int *row)
+                              TrsvMemory memory)
 {
   const size_t rows = (size_t)f->rows;
   TrsvMatrix   L, U;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
-  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory, row));
+  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(order ? TrsvAnalyze(&L, &f->analysis) : TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
@@ -28,13 +28,12 @@ static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *colu
 }
 
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
 {
   TrsvFactor *f;
   TrsvError   error;
 
   *factor = NULL;
-  *row    = -1;
   if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
   f = calloc(1, sizeof(*f));
   if (!f) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
@@ -42,7 +41,7 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
   f->rows      = rows;
-  error        = MakePatterns(f, offsets, columns, order, memory, row);
+  error        = MakePatterns(f, offsets, columns, order, memory);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
@@ -127,7 +126,7 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */
     lower->filled = 0; /* the plan's values and words come from invalid pivots */
-    TrsvCall(lower->algorithm->pivots->over(lower, stream));
+    TrsvCall(lower->algorithm->pivots->check(lower, stream));
   }
 }
 

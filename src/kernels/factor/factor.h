@@ -29,10 +29,10 @@ typedef struct TrsvFactor TrsvFactor;
 /* Splits the square pattern of A, compressed sparse rows on the device, and analyzes L, without an order also U. order
    [rows], in the given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps
    no array of the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column
-   outside the matrix, or columns that do not rise; the message and *row name the row; otherwise *row is -1.
-   TRSV_ERR_ARGUMENT: order is not a permutation. */
+   outside the matrix, or columns that do not rise; the message names the row. TRSV_ERR_ARGUMENT: order is not
+   a permutation. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
    waits for the stream. L and U are undefined after a zero pivot. lower: a plan for L that may find the pivots, or
@@ -78,7 +78,6 @@ enum {
 /* What kernels report to the host. In device memory. */
 typedef struct {
   unsigned           row;     /* the first row with a zero pivot, or UINT_MAX */
-  unsigned           shifted; /* pivots to which an amount was added */
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 
@@ -132,7 +131,7 @@ struct TrsvFactor {
 };
 
 /* factor_split.cu */
-TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row);
+TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
 /* factor_groups.cu: TrsvFactorCheckPattern sets f->pivots and f->mirror_offset. TrsvFactorAssignGroups assigns the

@@ -132,10 +132,8 @@ template <class T> static __device__ __forceinline__ T factor_pivot(const Factor
                                                                   : trsv_magnitude<double>(pivot);
 
   if (size <= zero) { /* false for NaN */
-    if (F.shift == TRSV_SHIFT_INBLOCKS) {
-      pivot += (T)F.amount;
-      atomicAdd(&F.status->shifted, 1u);
-    } else atomicMin(&F.status->row, (unsigned)row);
+    if (F.shift == TRSV_SHIFT_INBLOCKS) pivot += (T)F.amount;
+    else atomicMin(&F.status->row, (unsigned)row);
   }
   F.u[at] = pivot; /* other rows read the reciprocal */
   return trsv_publish(word, 1 / pivot);

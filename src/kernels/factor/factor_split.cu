@@ -181,16 +181,15 @@ static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns
 }
 
 /* Waits for CountLeft(); returns the error of the first invalid row. */
-static TrsvError CheckCount(const TrsvFactor *f, const int *offsets, const int *columns, int *row)
+static TrsvError CheckCount(const TrsvFactor *f, const int *offsets, const int *columns)
 {
   unsigned bad;
   int      entries;
 
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == UINT_MAX) return TRSV_SUCCESS;
-  *row = (int)bad;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
-  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, *row, 1);
+  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, (int)bad, 1);
 }
 
 static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns, int *left)
@@ -249,14 +248,14 @@ static TrsvError CountHostWork(TrsvFactor *f)
 
 /* Checks the rows of A before it permutes them, so that an error names a row of A. */
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                                     TrsvMemory memory, int *row)
+                                     TrsvMemory memory)
 {
   TrsvScratch scratch, permuted;
   int        *left, *pattern;
 
   TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(CountLeft(f, offsets, columns, left));
-  TrsvCall(CheckCount(f, offsets, columns, row));
+  TrsvCall(CheckCount(f, offsets, columns));
   if (order) {
     TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
     permuted.memory = pattern;

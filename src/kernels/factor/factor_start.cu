@@ -17,7 +17,6 @@ template <class T> static __global__ void factor_start(long upper, int rows, T *
   else if (k < upper + rows) inverse[k - upper] = trsv_not_ready<T>();
   if (k) return;
   status->row     = UINT_MAX;
-  status->shifted = 0;
   status->largest = 0;
 }
 

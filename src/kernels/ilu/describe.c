@@ -10,7 +10,7 @@ static void DescribeSolve(const TrsvPairMember *m, TrsvSolveInfo *s)
                        .algorithm   = m->choice.algorithm,
                        .reason      = m->choice.reason,
                        .seconds     = m->seconds,
-                       .bytes       = TrsvPlanBytes(m->plan),
+                       .bytes       = m->plan->bytes,
                        .trials      = m->trials,
                        .trial_count = m->trial_count,
                        .chosen      = m->chosen};

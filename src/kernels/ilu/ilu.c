@@ -9,10 +9,10 @@
 /* The reason why the host has to factor, as far as it is known without the pattern; "" if there is none. */
 static const char *FindHostReason(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
 {
-  if (r->place == TRSV_PLACE_HOST) return "asked for";
+  if (r->place == TRSV_PLACE_HOST) return "requested";
   if (r->fill_levels > 0) return "there are levels of fill";
   if (!rows) return "there are no rows";
-  if (r->row && memcmp(r->row, r->column, sizeof(int) * (size_t)rows)) return "rows and columns are ordered apart";
+  if (r->row && memcmp(r->row, r->column, sizeof(int) * (size_t)rows)) return "rows and columns have different orders";
   if (!A || !A->offsets) return "the matrix is not stored in compressed sparse rows";
   return "";
 }
@@ -22,7 +22,7 @@ const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *ilu, TrsvMemory memory, int tri
   const TrsvIluRequest *r = &ilu->request;
 
   if (memory == r->memory && r->algorithm[triangle]) return r->algorithm[triangle];
-  return memory == TRSV_DEVICE && r->thread_level ? TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL) : NULL;
+  return memory == TRSV_DEVICE && r->thread_level ? TrsvAlgorithmByTraits(TRSV_DEVICE, TRSV_THREAD_LEVEL) : NULL;
 }
 
 static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
@@ -30,18 +30,16 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   const TrsvIluRequest *r          = &ilu->request;
   TrsvOrdering         *multicolor = NULL;
   TrsvError             error;
-  int                   row;
 
   if (r->order == TRSV_ORDER_AUTO)
     return TrsvFactorCreateOrdered(A, r->kind, r->precision, TrsvIluNamed(ilu, TRSV_DEVICE, 0),
-                                   TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &row, &ilu->order);
+                                   TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &ilu->order);
   if (r->order == TRSV_ORDER_GIVEN)
-    return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor,
-                            &row);
+    return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
   error = TrsvIluOrderMulticolor(A, r->precision, &multicolor);
   if (!error)
     error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, r->kind, r->precision,
-                             &ilu->factor, &row);
+                             &ilu->factor);
   ilu->order.multicolor = !error;
   TrsvOrderingDestroy(&multicolor);
   return error;

@@ -38,7 +38,7 @@ typedef struct {
 /* TrsvFactorCreate in the natural or the multicolor order, the one with the shorter predicted time to solution. A is on
    the device, with values. lower and upper: the named algorithms, or NULL. Works in the default stream. */
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower,
-                                  const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
+                                  const TrsvAlgorithm *upper, TrsvFactor **factor, TrsvOrderChoice *choice);
 
 /* The multicolor ordering of a matrix on the device, with values. */
 TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision, TrsvOrdering **multicolor);

@@ -60,7 +60,7 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth
    but not those of a grid. */
 static double TrialSeconds(const TrsvFactor *f)
 {
-  const double chain = TrsvRegular(&f->statistics) ? 0 : TrsvModel.order_find_level * f->statistics.levels;
+  const double chain = TrsvIsGrid(&f->statistics) ? 0 : TrsvModel.order_find_level * f->statistics.levels;
 
   return TrsvModel.order_find + chain + TrsvModel.order_pattern;
 }
@@ -87,7 +87,7 @@ TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, Trsv
 /* Estimates the cost of the multicolor order before that order is found. */
 static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2])
 {
-  const int       levels   = (int)(TrsvRegular(&natural->statistics) ? TrsvModel.order_levels_grid
+  const int       levels   = (int)(TrsvIsGrid(&natural->statistics) ? TrsvModel.order_levels_grid
                                                                      : TrsvModel.order_levels);
   TrsvFactor      estimate = *natural;
   TrsvStatistics *s        = &estimate.statistics;
@@ -179,7 +179,6 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
   const TrsvFactor *natural = *factor;
   double            fill[2];
   TrsvFactor       *ordered;
-  int               row;
 
   TrsvCall(TrsvDeviceDiscardedFill(A->rows, A->offsets, A->columns, order, natural->precision, A->values, fill));
   choice->growth = IterationGrowth(fill);
@@ -187,8 +186,7 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
     ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
     return TRSV_SUCCESS;
   }
-  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered,
-                            &row));
+  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered));
   choice->ordered    = PredictCost(ordered, named);
   choice->multicolor = IsFaster(choice, &choice->ordered);
   ExplainChoice(choice, natural->statistics.levels, ordered->statistics.levels);
@@ -212,7 +210,7 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
 }
 
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPrecision precision,
-                                  const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row,
+                                  const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor,
                                   TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const named[2] = {lower, upper};
@@ -220,7 +218,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
-  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor, row));
+  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor));
   choice->natural = PredictCost(*factor, named);
   choice->rest    = IterationRest(*factor);
   estimate        = EstimateMulticolor(*factor, named);

@@ -61,10 +61,10 @@ template <int N> static __device__ __forceinline__ void krylov_block_sum(double 
   const unsigned warp = threadIdx.x / 32;
 
   for (int n = 0; n < N; n++) sum[n] = warp_sum(sum[n]);
-  trsv_block_sync(); /* of_warp may still be read for an earlier sum */
+  __syncthreads(); /* of_warp may still be read for an earlier sum */
   if (threadIdx.x % 32 == 0)
     for (int n = 0; n < N; n++) of_warp[n * (KRYLOV_BLOCK / 32) + (int)warp] = sum[n];
-  trsv_block_sync();
+  __syncthreads();
   if (threadIdx.x == 0)
     for (int n = 0; n < N; n++) {
       sum[n] = 0;
@@ -84,7 +84,7 @@ template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovV
     for (int n = 0; n < N; n++) trsv_store(K.partial + n * (int)gridDim.x + (int)blockIdx.x, sum[n]);
     last[0] = trsv_arrive(&K.scalars->arrived, gridDim.x - 1) == gridDim.x - 1;
   }
-  trsv_block_sync();
+  __syncthreads();
   if (!last[0]) return false;
   for (int n = 0; n < N; n++) {
     sum[n] = 0;

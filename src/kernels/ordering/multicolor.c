@@ -14,7 +14,7 @@
 #include <string.h>
 #include "ordering/multicolor.h"
 
-TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory memory, TrsvOrdering **ordering)
+TrsvError TrsvOrderingCreate(int rows, TrsvMemory memory, TrsvOrdering **ordering)
 {
   TrsvOrdering *o = calloc(1, sizeof(*o));
   TrsvError error;
@@ -22,10 +22,8 @@ TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory memory, TrsvOrderi
   *ordering = NULL;
   if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
   o->rows   = rows;
-  o->colors = colors;
   o->memory = memory;
   error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);
-  if (!error) error = TrsvAllocIn(memory, sizeof(int) * ((size_t)colors + 1), &o->color);
   if (error) TrsvOrderingDestroy(&o);
   *ordering = o;
   return error;
@@ -37,12 +35,13 @@ void TrsvOrderingDestroy(TrsvOrdering **ordering)
 
   if (!o) return;
   TrsvFree(o->memory, o->order);
-  TrsvFree(o->memory, o->color);
+  free(o->color);
   free(o);
   *ordering = NULL;
 }
 
-int TrsvColorsPack(int colors, int *starts)
+/* Color c has rows [starts[c], starts[c + 1]). Removes colors without rows; returns the number of those that remain. */
+static int PackColors(int colors, int *starts)
 {
   int n = 0;
 
@@ -59,15 +58,16 @@ static TrsvError SortByColor(int rows, const int *color, int colors, TrsvOrderin
   TrsvError     error;
 
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &at));
-  error = TrsvOrderingCreate(rows, colors, TRSV_HOST, ordering);
+  error = TrsvOrderingCreate(rows, TRSV_HOST, ordering);
   o     = *ordering;
+  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &o->color);
   if (!error) {
     memset(o->color, 0, sizeof(int) * ((size_t)colors + 1));
     for (int i = 0; i < rows; i++) o->color[color[i] + 1]++;
     for (int c = 0; c < colors; c++) o->color[c + 1] += o->color[c];
     memcpy(at, o->color, sizeof(int) * ((size_t)colors + 1));
     for (int i = 0; i < rows; i++) o->order[at[color[i]]++] = i;
-    o->colors = TrsvColorsPack(colors, o->color);
+    o->colors = PackColors(colors, o->color);
   }
   free(at);
   return error;

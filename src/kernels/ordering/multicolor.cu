@@ -1,13 +1,11 @@
 /*
    The multicolor ordering on the device: the colors of regular grids, and the order of the rows from their colors.
    multicolor_waves.cu finds the colors of other patterns. The formulas are in multicolor.h; host and device give the
-   same result. The host downloads the sample from which it guesses a grid, the result of each check of a guess, and
-   the starts of the colors.
+   same order. The host downloads the sample from which it guesses a grid, and the result of each check of a guess.
 
    Mapping: a thread for each row; a stable sort by color. Memory order: launches in sequence. Why it ends: no thread
    waits. Same bits: results are integers.
 */
-#include <stdlib.h>
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "ordering/multicolor.h"
@@ -43,16 +41,6 @@ static __global__ void multicolor_natural(int rows, int *order)
   if (i < rows) order[i] = i;
 }
 
-/* Where each color starts, from the sorted colors of all rows. A color without rows starts where the next one does. */
-static __global__ void multicolor_starts(int rows, int colors, const unsigned *sorted, int *start)
-{
-  const int p = trsv_index();
-
-  if (p > rows) return;
-  const int last = p < rows ? (int)sorted[p] : colors;
-  for (int c = p ? (int)sorted[p - 1] + 1 : 0; c <= last; c++) start[c] = p;
-}
-
 static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
 {
   const int   rows  = g->side[0] * g->side[1] * g->side[2];
@@ -67,22 +55,12 @@ static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *col
 }
 
 /* work [2 rows] */
-static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsigned *work, TrsvOrdering *o)
+static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsigned *work, int *order)
 {
-  int *const natural = (int *)work + rows, *starts;
-  TrsvError  error;
+  int *const natural = (int *)work + rows;
 
   TrsvCall(TrsvLaunchEach("multicolor_natural", multicolor_natural, rows, rows, natural));
-  TrsvCall(TrsvDeviceSort(rows, TrsvBits(colors - 1), color, work, natural, o->order));
-  TrsvCall(TrsvLaunchEach("multicolor_starts", multicolor_starts, (size_t)rows + 1, rows, colors, work, o->color));
-  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &starts));
-  error = TrsvDeviceDownload(starts, o->color, sizeof(int) * ((size_t)colors + 1), NULL);
-  if (!error) {
-    o->colors = TrsvColorsPack(colors, starts);
-    if (o->colors < colors) error = TrsvDeviceUpload(o->color, starts, sizeof(int) * ((size_t)o->colors + 1), NULL);
-  }
-  free(starts);
-  return error;
+  return TrsvDeviceSort(rows, TrsvBits(colors - 1), color, work, natural, order);
 }
 
 static TrsvError SampleRows(int rows, const int *offsets, const int *columns, const double *values,
@@ -101,17 +79,14 @@ static TrsvError SampleRows(int rows, const int *offsets, const int *columns, co
 extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
                                      TrsvOrdering **ordering)
 {
-  const int       none = 0;
   TrsvScratch     scratch;
   TrsvGridSamples samples;
   TrsvGrid        g;
   unsigned       *color;
   int             grid, colors;
 
-  if (!rows) {
-    TrsvCall(TrsvOrderingCreate(rows, 0, TRSV_DEVICE, ordering));
-    return TrsvDeviceUpload((*ordering)->color, &none, sizeof(none), NULL);
-  }
+  TrsvCall(TrsvOrderingCreate(rows, TRSV_DEVICE, ordering));
+  if (!rows) return TRSV_SUCCESS;
   TrsvCall(scratch.take(3 * (size_t)rows, color)); /* and workspace of the sort */
   TrsvCall(SampleRows(rows, offsets, columns, values, &samples));
   TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
@@ -119,8 +94,7 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
     colors = TrsvGridColors(&g);
     TrsvCall(TrsvLaunchEach("multicolor_grid_colors", multicolor_grid_colors, rows, g, rows, color));
   } else TrsvCall(TrsvDeviceColorWaves(rows, samples.entries, offsets, columns, values, color, &colors));
-  TrsvCall(TrsvOrderingCreate(rows, colors, TRSV_DEVICE, ordering));
   if (grid)
     for (int s = 0; s < 3; s++) (*ordering)->grid[s] = g.side[s];
-  return SortByColor(rows, color, colors, color + rows, *ordering);
+  return SortByColor(rows, color, colors, color + rows, (*ordering)->order);
 }

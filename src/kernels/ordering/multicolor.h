@@ -245,9 +245,6 @@ TRSV_HOST_DEVICE int TrsvSameColumns(const int *offsets, const int *columns, int
 /* Nodes are used only if there are much fewer nodes than rows. */
 TRSV_HOST_DEVICE int TrsvUseNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
-/* Color c has rows [starts[c], starts[c + 1]). Removes colors without rows; returns the number of those that remain. */
-int TrsvColorsPack(int colors, int *starts);
-
 /* Colors of the rows of any valid pattern on the host, less than *colors. */
 TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
                          int *colors);
@@ -260,8 +257,8 @@ TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, cons
 TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
                                unsigned *color, int *colors);
 
-/* Allocates an ordering and its arrays. */
-TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
+/* Allocates an ordering without colors. */
+TrsvError TrsvOrderingCreate(int rows, TrsvMemory, TrsvOrdering **);
 
 /* order_values.cu: the magnitudes of values on the device, for TrsvOrderMulticolor; |re| + |im| for complex values. */
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);

@@ -14,10 +14,10 @@ extern "C" {
    (j, i). Rows of one color are neighbors only within small blocks: nodes, which are at most 5 consecutive rows with
    the same columns, or runs of 4 points in a grid. */
 typedef struct {
-  int        rows, colors;
-  TrsvMemory memory;  /* of order and color: that of the matrix */
+  int        rows, colors; /* colors: 0 on a device */
+  TrsvMemory memory;  /* of order: that of the matrix */
   int       *order;   /* [rows] the row in each position; rising within a color */
-  int       *color;   /* [colors + 1] where each color starts in order */
+  int       *color;   /* [colors + 1] where each color starts in order; NULL on a device */
   int        grid[3]; /* points along each side of a regular grid; 0: the matrix is not a regular grid */
   double     seconds; /* wall-clock time that finding it took */
 } TrsvOrdering;

@@ -55,7 +55,7 @@ const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
   return NULL;
 }
 
-const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory memory, unsigned traits)
+const TrsvAlgorithm *TrsvAlgorithmByTraits(TrsvMemory memory, unsigned traits)
 {
   const TrsvAlgorithm *a;
 
@@ -64,9 +64,9 @@ const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory memory, unsigned traits)
   return NULL;
 }
 
-const TrsvAlgorithm *TrsvAlgorithmInstead(const TrsvAlgorithm *chosen, TrsvError error, int alone)
+const TrsvAlgorithm *TrsvAlgorithmFallback(const TrsvAlgorithm *chosen, TrsvError error, int alone)
 {
-  const TrsvAlgorithm *thread = TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL);
+  const TrsvAlgorithm *thread = TrsvAlgorithmByTraits(TRSV_DEVICE, TRSV_THREAD_LEVEL);
 
   if (chosen->memory == TRSV_HOST || chosen == thread) return NULL;
   return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && alone) ? thread : NULL;
@@ -84,8 +84,8 @@ static TrsvChoice SelectByGranularity(const TrsvStatistics *s, TrsvPrecision pre
 {
   const int            thread = s->granularity > threshold;
   const unsigned       values = TrsvIsComplex(precision) ? TRSV_TAKES_COMPLEX : 0;
-  const TrsvAlgorithm *warp   = thread ? NULL : TrsvAlgorithmWith(TRSV_DEVICE, TRSV_WARP_LEVEL | values);
-  TrsvChoice           c = {warp ? warp : TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL | values), 0, ""};
+  const TrsvAlgorithm *warp   = thread ? NULL : TrsvAlgorithmByTraits(TRSV_DEVICE, TRSV_WARP_LEVEL | values);
+  TrsvChoice           c = {warp ? warp : TrsvAlgorithmByTraits(TRSV_DEVICE, TRSV_THREAD_LEVEL | values), 0, ""};
 
   (void)snprintf(c.reason, sizeof(c.reason), "parallel granularity %.2f %s %.1f%s", s->granularity, thread ? ">" : "<=",
                  threshold, thread || warp ? "" : ", but warp-level kernels are for real values");
@@ -118,6 +118,6 @@ static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision
 
 TrsvChoice TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection)
 {
-  if (memory == TRSV_HOST) return (TrsvChoice){TrsvAlgorithmWith(TRSV_HOST, 0), 0, "the matrix is on the host"};
+  if (memory == TRSV_HOST) return (TrsvChoice){TrsvAlgorithmByTraits(TRSV_HOST, 0), 0, "the matrix is on the host"};
   return selection == TRSV_SELECT_GRANULARITY ? SelectByGranularity(s, precision) : SelectByModel(s, precision);
 }

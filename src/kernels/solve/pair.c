@@ -9,13 +9,13 @@
 static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
                                  TrsvPairMember *m)
 {
-  m->choice = named ? (TrsvChoice){named, 0, "asked for"}
+  m->choice = named ? (TrsvChoice){named, 0, "requested"}
                     : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
   if (!m->choice.algorithm)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for %s values on a GPU in this build",
                     TrsvIsComplex(pair->precision) ? "complex" : "real");
   if (!named || named->memory == pair->memory) return TRSV_SUCCESS;
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", named->name,
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix is on %s", named->name,
                   named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
@@ -46,7 +46,7 @@ static void FreeTask(MemberTask *t)
 
 static TrsvError BeginPlan(const MemberTask *t)
 {
-  return TrsvPlanBegin(&t->T, t->analysis, t->source, TrsvStored(&t->T, t->analysis), &t->places,
+  return TrsvPlanBegin(&t->T, t->analysis, t->source, TrsvStoredEntries(&t->T, t->analysis), &t->places,
                        t->member->choice.algorithm, 0, &t->member->plan);
 }
 
@@ -55,7 +55,7 @@ static TrsvError BeginPlan(const MemberTask *t)
 static TrsvError ReplacePlan(const MemberTask *t, TrsvError error)
 {
   TrsvChoice *const    c       = &t->member->choice;
-  const TrsvAlgorithm *instead = t->named ? NULL : TrsvAlgorithmInstead(c->algorithm, error, t->alone);
+  const TrsvAlgorithm *instead = t->named ? NULL : TrsvAlgorithmFallback(c->algorithm, error, t->alone);
 
   if (!instead) return error;
   (void)snprintf(c->reason, sizeof(c->reason),
@@ -114,7 +114,7 @@ static TrsvError MakeMember(MemberTask *t)
 /* 1 if the two plans are made at the same time. With few level sets that saves nothing. With large factors one analysis
    would wait for the launches of the other, and the peak of memory would be higher. The plan of a matrix on the host is
    complete after its first half (AnalyzeCopies of plan.c). */
-static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
+static int CanRunInLockStep(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
   static const long many  = 1 << 25; /* entries */
@@ -153,7 +153,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                             .selection = selection,
                             .named     = t ? lower : upper,
                             .member    = &p->backward};
-  const int     together = AreMadeTogether(p, L);
+  const int     together = CanRunInLockStep(p, L);
   TrsvError     error    = TRSV_SUCCESS;
 
   if (together) error = TrsvRunInLockStep(BeginMember, EndMember, &forward, &backward);
@@ -194,7 +194,7 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
     return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
   if (L) TrsvCall(TrsvPlanSetValues(pair->forward.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->backward.plan, pair->transposed ? L : U, memory, stream));
-  return pair->fused ? pair->fused->launch->ready(pair->fused, stream)
+  return pair->fused ? pair->fused->launch->reset(pair->fused, stream)
                      : TRSV_SUCCESS; /* TrsvFactorSetValues may have written p->work */
 }
 
@@ -209,7 +209,7 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
 static TrsvError CheckHalf(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work
-             ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
+             ? TrsvFail(TRSV_ERR_ARGUMENT, "one launch does both solves; the solution between them is not available")
              : TRSV_SUCCESS;
 }
 
@@ -227,7 +227,7 @@ TrsvError TrsvPairBackward(TrsvPair *pair, const void *y, void *x, TrsvStream st
 
 size_t TrsvPairBytes(const TrsvPair *pair)
 {
-  return TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan) +
+  return pair->forward.plan->bytes + pair->backward.plan->bytes +
          TrsvValueSize(pair->precision) * (size_t)pair->rows;
 }
 

@@ -49,7 +49,7 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   for (int i = 0, to = 0; i < rows; i++) {
     int begin, end, diagonal;
 
-    TrsvRow(A, i, &begin, &end, &diagonal);
+    TrsvRowRange(A, i, &begin, &end, &diagonal);
     for (int k = begin; k < end; k++, to++) s->columns[to] = A->columns[k];
     s->offsets[i + 1] = to;
   }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The first algorithm of the table for this memory that has all of these traits, or NULL. */
-const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory, unsigned traits);
+const TrsvAlgorithm *TrsvAlgorithmByTraits(TrsvMemory, unsigned traits);
 
 typedef struct {
   const TrsvAlgorithm *algorithm;   /* NULL: none */
@@ -28,7 +28,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 /* The algorithm that replaces one that was chosen, not named, after this error of its plan: the thread-level algorithm,
    which runs on every device in little memory; NULL: none. If memory is full, there is one only if `alone`: of two
    plans at a time the other may have the memory. */
-const TrsvAlgorithm *TrsvAlgorithmInstead(const TrsvAlgorithm *chosen, TrsvError, int alone);
+const TrsvAlgorithm *TrsvAlgorithmFallback(const TrsvAlgorithm *chosen, TrsvError, int alone);
 
 enum {
   TRSV_TRIALS = 64

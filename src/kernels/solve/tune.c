@@ -219,7 +219,7 @@ static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, cons
       TrsvError error;
 
       if (list[i] == first && r == rank) continue;
-      error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], r, &candidate);
+      error = TrsvPlanCreate(T, analysis, source, entries, &t->places, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
         continue; /* not a candidate */
       TrsvCall(error);
@@ -254,9 +254,10 @@ static TrsvError TuneMember(const TrsvPair *pair, TrsvPairMember *m, const TrsvM
 
   error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
-  if (!error) error = PrepareTrial(&t, &T, source, TrsvStored(&T, analysis), values, memory);
+  if (!error) error = PrepareTrial(&t, &T, source, TrsvStoredEntries(&T, analysis), values, memory);
   if (!error)
-    error = MeasureCandidates(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, named, &t);
+    error = MeasureCandidates(pair, m, &T, analysis, source, TrsvStoredEntries(&T, analysis), values, memory, named,
+                              &t);
   TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);

@@ -106,9 +106,9 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 {
   TrsvPlan       *plan;
   const TrsvError error =
-    TrsvPlanCreatePlaced(A, analysis, NULL, s->L.offsets[s->L.view.rows], NULL, s->algorithm, 0, &plan);
+    TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], NULL, s->algorithm, 0, &plan);
 
-  Expect(!error == !!plan, "TrsvPlanCreatePlaced: error %d, plan %p", (int)error, (void *)plan);
+  Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
   return error;
 }
@@ -119,7 +119,7 @@ static TrsvError BeginPlan(Setting *s)
   const TrsvPermutation places = {s->order_on_device, s->order_on_device};
   TrsvPlan             *plan;
   const TrsvError       error =
-    TrsvPlanBegin(&s->deep, s->of_deep, NULL, TrsvStored(&s->deep, s->of_deep), &places, s->algorithm, 0, &plan);
+    TrsvPlanBegin(&s->deep, s->of_deep, NULL, TrsvStoredEntries(&s->deep, s->of_deep), &places, s->algorithm, 0, &plan);
 
   Expect(!error == !!plan, "TrsvPlanBegin: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
@@ -165,7 +165,7 @@ static const struct {
   {"TrsvAnalyze on the device", AnalyzeDevice, 0, 1},
   {"TrsvTranspose on the device", TransposeDevice, 0, 1},
   {"TrsvOrderMulticolor on the device", OrderDevice, 0, 1},
-  {"TrsvPlanCreatePlaced", Plan, 1, 0},
+  {"TrsvPlanCreate", Plan, 1, 0},
   {"TrsvPlanBegin, with permutations on the device", BeginPlan, 1, 1},
   {"TrsvPairCreate", Pair, 1, 0},
   {"TrsvPairCreate, transposed", PairTransposed, 1, 0},
@@ -245,9 +245,9 @@ static void CheckAlgorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyze(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyze");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreatePlaced(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], NULL, a, 0, &s.plan),
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], NULL, a, 0, &s.plan),
                   TRSV_SUCCESS,
-                  "TrsvPlanCreatePlaced");
+                  "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
@@ -286,9 +286,9 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
 
   if (f) {
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, FindTested("chunk"),
+    if (ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, TrsvStoredEntries(&L, L.analysis), NULL, FindTested("chunk"),
                                          rank, &plan),
-                    TRSV_SUCCESS, "TrsvPlanCreatePlaced"))
+                    TRSV_SUCCESS, "TrsvPlanCreate"))
       settings = TrsvChunkPlanSummary(plan)->settings;
   }
   TrsvPlanDestroy(&plan);

@@ -145,12 +145,10 @@ static void CheckFailures(void)
     for (long k = 1, failed = 1; failed && k < 200; k++) {
       TrsvFactor *f;
       TrsvOutcome o;
-      int         row;
       TrsvError   error;
 
       SimtFailAt(k, 0);
-      error =
-        TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
+      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();

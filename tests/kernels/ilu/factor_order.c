@@ -9,7 +9,7 @@ static void CheckOrders(void)
 {
   Square      A;
   TrsvFactor *f;
-  int        *order, row;
+  int        *order;
 
   Begin("factor in another order: long rows");
   A     = MakeSquare(DENSE_ROW, 300, 1, TRSV_DOUBLE, 3);
@@ -26,9 +26,9 @@ static void CheckOrders(void)
     const int kept = order[7];
 
     order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
-    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row),
+    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f),
                 TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
-    Expect(!f && row == -1, "row %d", row);
+    Expect(!f, "a factor");
     order[7] = kept;
   }
   TrsvDeviceFree(order);

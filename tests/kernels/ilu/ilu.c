@@ -212,9 +212,9 @@ static void CheckHostReasons(void)
     TrsvIluRequest request;
     int            apart, structure, none;
   } cases[] = {
-    {"asked for", {.place = TRSV_PLACE_HOST}, 0, 0, 0},
+    {"requested", {.place = TRSV_PLACE_HOST}, 0, 0, 0},
     {"there are levels of fill", {.fill_levels = 1}, 0, 0, 0},
-    {"rows and columns are ordered apart", {.fill_levels = 0}, 1, 0, 0},
+    {"rows and columns have different orders", {.fill_levels = 0}, 1, 0, 0},
     {"row 3", {.fill_levels = 0}, 0, 1, 0},
     {"the matrix is not stored in compressed sparse rows", {.fill_levels = 0}, 0, 0, 1},
   };

@@ -29,12 +29,11 @@ static void CheckChoices(void)
       TrsvFactor          *f;
       TrsvOrderChoice      choice;
       TrsvOrdering        *multicolor;
-      int                  row;
 
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
       if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind,
-                                              TRSV_DOUBLE, asked, asked, &f, &row, &choice),
+                                              TRSV_DOUBLE, asked, asked, &f, &choice),
                       TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
         Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor &&
                  strstr(choice.reason, cases[c].why),
@@ -63,12 +62,11 @@ static void CheckChoices(void)
     TrsvFactor     *f;
     TrsvOrderChoice choice;
     const size_t    live = SimtLive();
-    int             row;
     TrsvError       error;
 
     SimtFailAt(k, 0);
     error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread,
-                                     thread, &f, &row, &choice);
+                                     thread, &f, &choice);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
@@ -124,12 +122,11 @@ static void CheckStrongFill(const char *what, void (*fill)(Square *, int side))
   Square               A      = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
   TrsvFactor          *f;
   TrsvOrderChoice      choice;
-  int                  row;
 
   Begin("the order: %s", what);
   fill(&A, side);
   if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                          thread, thread, &f, &row, &choice),
+                                          thread, thread, &f, &choice),
                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
     Expect(!choice.multicolor && !f->order && choice.growth > 1.5 && strstr(choice.reason, "leaves out more fill"),
            "multicolor %d, growth %g: %s", choice.multicolor, choice.growth, choice.reason);
@@ -254,7 +251,6 @@ static void CheckRealMatrices(void)
     Square          A;
     TrsvFactor     *f;
     TrsvOrderChoice choice;
-    int             row;
 
     (void)snprintf(path, sizeof(path), "%s/%s.mtx.gz", folder ? folder : "../shared/matrices", cases[c].name);
     (void)snprintf(name, sizeof(name), "the order of %s", cases[c].name);
@@ -266,7 +262,7 @@ static void CheckRealMatrices(void)
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
     if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            NULL, NULL, &f, &row, &choice),
+                                            NULL, NULL, &f, &choice),
                     TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
       Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
     TrsvFactorDestroy(&f);
@@ -282,7 +278,7 @@ static void CheckAnalysisOfU(void)
 {
   const TrsvAlgorithm *chunk = FindTested("chunk");
   Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
-  int                  row, kept = 0;
+  int                  kept = 0;
 
   Begin("the order: a look at U");
   for (long k = 0, failed = 1; failed; k++) { /* 0: nothing fails */
@@ -292,7 +288,7 @@ static void CheckAnalysisOfU(void)
 
     SimtFailAt(k, 0);
     const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU,
-                                                    TRSV_DOUBLE, chunk, chunk, &f, &row, &choice);
+                                                    TRSV_DOUBLE, chunk, chunk, &f, &choice);
     failed                = !k || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k || f), "place %ld: error %d, factor %p", k, (int)error, (void *)f);
@@ -317,7 +313,6 @@ static void CheckManyColors(void)
   Square               A;
   TrsvFactor          *f;
   TrsvOrderChoice      choice;
-  int                  row;
 
   Begin("the order: as many colors as level sets");
   for (int i = 0, n = offsets[0] = 0; i < ROWS; offsets[++i] = n)
@@ -326,7 +321,7 @@ static void CheckManyColors(void)
   A = MakeSquareFrom(ROWS, offsets, columns);
   FillSquare(&A, 1, 1.1, 3);
   if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                          thread, thread, &f, &row, &choice),
+                                          thread, thread, &f, &choice),
                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
     Expect(!choice.multicolor && !f->order && choice.ordered.solves > 0 && strstr(choice.reason, "; multicolor 150,"),
            "multicolor %d: %s", choice.multicolor, choice.reason);
@@ -350,11 +345,10 @@ static void CheckAlgorithmsOfOrders(void)
     const TrsvAlgorithm *const named = i == 2 ? FindTested("level") : NULL;
     TrsvFactor                *f;
     TrsvOrderChoice            choice;
-    int                        row;
 
     SimtSettings.old = i == 1;
     if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
-                                            named, named, &f, &row, &choice),
+                                            named, named, &f, &choice),
                     TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
       solves[i] = choice.natural.solves;
     Expect(!choice.multicolor && !!strstr(choice.reason, "no prediction") == (i == 2), "%d: %s", i, choice.reason);

@@ -266,7 +266,7 @@ static void CheckFailures(void)
 
         TrsvSettingsRequest(settings[n]);
         SimtFailAt(k, 0);
-        error = TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[ROWS], NULL, TrsvAlgorithmFind("dense"), 0,
+        error = TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[ROWS], NULL, TrsvAlgorithmFind("dense"), 0,
                                      &plan);
         if (!error) error = TrsvPlanSetValues(plan, values, TRSV_HOST, NULL);
         if (!error) error = TrsvPlanSolve(plan, b, x, NULL);

@@ -22,8 +22,8 @@ static void CheckRefused(void)
     if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
       Expect(analysis->statistics.levels == rows, "a chain of %d rows has %d level sets", rows,
              analysis->statistics.levels);
-      ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, rows - 1, NULL, level, 0, &plan),
-                  rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, rows - 1, NULL, level, 0, &plan),
+                  rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreate");
       if (rows > 65536)
         Expect(!plan && strstr(TrsvErrorMessage(), "65537") && strstr(TrsvErrorMessage(), "65536"),
                "the message does not say how many: %s", TrsvErrorMessage());

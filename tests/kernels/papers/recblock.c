@@ -25,7 +25,7 @@ static void CheckSetting(const TrsvMatrix *A, const int *source, int nvalues, co
       for (int i = 0; i < A->rows; i++) {
         int begin, end, diagonal;
 
-        TrsvRow(A, i, &begin, &end, &diagonal);
+        TrsvRowRange(A, i, &begin, &end, &diagonal);
         Set(values, A->precision, source ? source[diagonal] : diagonal, 8 + end - begin);
       }
     else
@@ -289,9 +289,9 @@ static void CheckRefused(int rows, const char *settings, const char *why, const 
   T = MakeTriangle(CHAIN, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
-  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("recblock"), 0,
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("recblock"), 0,
                                    &plan),
-              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreatePlaced");
+              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
   Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") &&
            strstr(TrsvErrorMessage(), instead),
          "the message is '%s'", TrsvErrorMessage());

@@ -81,8 +81,8 @@ static void CheckPlans(void)
   ExpectRefused("recblock", "depth=x", "recblock: depth cannot be 'x'");
   ExpectRefused("dense", "block=0", "dense: block cannot be '0'; use the number of rows of an inverted diagonal block");
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
-  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind("thread"), 2, &plan),
-              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreatePlaced");
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind("thread"), 2, &plan),
+              TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
   Expect(!plan, "a plan in spite of the error");
   TrsvAnalysisDestroy(&analysis);
   FreeTriangle(&T);

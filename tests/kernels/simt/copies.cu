@@ -22,7 +22,7 @@ template <int BUG> static void stream_through(const double *from, unsigned parts
       trsv_barrier_init(ARRIVED + 8 * i, arrivals);
       trsv_barrier_init(EMPTY + 8 * i, 1);
     }
-  trsv_block_sync();
+  __syncthreads();
   if (threadIdx.x >= 32 && lane < trsv_copy_lanes()) {
     for (unsigned p = 0; p < parts + (BUG == 3); p++) {
       if (p >= 2 && BUG != 2) trsv_barrier_wait(EMPTY + 8 * (p % 2), (p / 2 + 1) % 2);

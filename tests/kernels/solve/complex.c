@@ -223,7 +223,7 @@ static void CheckRefusals(TrsvPrecision p)
       TrsvPlan *plan;
 
       if (TrsvAlgorithmRuns(a, p)) continue;
-      ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[100], NULL, a, 0, &plan),
+      ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[100], NULL, a, 0, &plan),
                   TRSV_ERR_UNSUPPORTED,
                   TrsvAlgorithmName(a));
       Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(a)) && strstr(TrsvErrorMessage(), "complex"),

@@ -88,13 +88,13 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
     if (!pass) {
       const TrsvAlgorithm *first = transposed ? upper : lower, *second = transposed ? lower : upper;
 
-      Expect(!first || (pair->forward.choice.algorithm == first && !strcmp(pair->forward.choice.reason, "asked for")),
+      Expect(!first || (pair->forward.choice.algorithm == first && !strcmp(pair->forward.choice.reason, "requested")),
              "the first solve is not by what was asked for");
       Expect(!second ||
-               (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "asked for")),
+               (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "requested")),
              "the second solve is not by what was asked for");
       Expect(*pair->forward.choice.reason && *pair->backward.choice.reason &&
-               TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan),
+               TrsvPairBytes(pair) >= pair->forward.plan->bytes + pair->backward.plan->bytes,
              "not all is filled in");
     } else {
       TrsvPairDestroy(&pair);

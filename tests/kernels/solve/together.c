@@ -91,7 +91,7 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
          "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->choice.algorithm), settings, m->choice.reason,
          TrsvAlgorithmName(alone->choice.algorithm), wanted, alone->choice.reason);
   Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) &&
-           TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->choice.predicted == alone->choice.predicted,
+           m->plan->bytes == alone->plan->bytes && m->choice.predicted == alone->choice.predicted,
          "%s: not the same statistics, memory or prediction", where);
 }
 

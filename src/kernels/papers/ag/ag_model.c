@@ -25,7 +25,7 @@ void TrsvAgFeatures(const TrsvMatrix *A, const TrsvAnalysis *analysis, double f[
       const int i = analysis->order[k];
       int       begin, end, diagonal;
 
-      TrsvRow(A, i, &begin, &end, &diagonal);
+      TrsvRowRange(A, i, &begin, &end, &diagonal);
       n += end - begin + 1;
       if (end > begin) near += 1. / (A->triangle == TRSV_LOWER ? i - A->columns[end - 1] : A->columns[begin] - i);
     }

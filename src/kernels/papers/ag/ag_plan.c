@@ -42,7 +42,7 @@ static void WriteRows(const TrsvMatrix *A, const int *source, const Work *w, AgP
   for (int p = 0, n = 0; p < h->rows; p++) {
     int begin, end, diagonal, sorted = 1;
 
-    TrsvRow(A, h->order[p], &begin, &end, &diagonal);
+    TrsvRowRange(A, h->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
       const int from = A->triangle == TRSV_LOWER ? k : begin + end - 1 - k; /* in order of solution */
 

@@ -21,7 +21,7 @@ void DenseMeasure(const TrsvMatrix *A, int *run, int *length, int *height)
     const int p = lower ? i : A->rows - 1 - i;
     int       begin, end, diagonal;
 
-    TrsvRow(A, i, &begin, &end, &diagonal);
+    TrsvRowRange(A, i, &begin, &end, &diagonal);
     length[p] = end - begin;
     for (int k = begin; k < end; k++) height[lower ? A->columns[k] : A->rows - 1 - A->columns[k]]++;
     run[p] = 0;

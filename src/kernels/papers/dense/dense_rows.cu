@@ -196,12 +196,12 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   TrsvCall(TrsvAnalyze(&M, &analysis));
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
-  error = TrsvPlanCreatePlaced(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
-  best  = error ? TrsvAlgorithmInstead(best, error, 0) : NULL; /* 0: the pair's other plan may be made, too */
-  if (best) error = TrsvPlanCreatePlaced(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
+  error = TrsvPlanCreate(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
+  best  = error ? TrsvAlgorithmFallback(best, error, 0) : NULL; /* 0: the pair's other plan may be made, too */
+  if (best) error = TrsvPlanCreate(&M, analysis, from, plan->values, NULL, best, 0, &g->plan);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
-  plan->bytes += TrsvPlanBytes(g->plan);
+  plan->bytes += g->plan->bytes;
   return TRSV_SUCCESS;
 }
 

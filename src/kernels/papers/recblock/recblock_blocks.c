@@ -61,7 +61,7 @@ static int SortByLevel(const Maker *m, int first, int last)
   for (int p = first; p < last; p++) {
     int begin, end, diagonal, depth = 0;
 
-    TrsvRow(m->A, order[p], &begin, &end, &diagonal);
+    TrsvRowRange(m->A, order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
       const int column = m->A->columns[k];
 
@@ -143,7 +143,7 @@ static int CollectEntries(const Maker *m, int p, int *diagonal)
   Entry *const e = m->entry;
   int          begin, end, n = 0;
 
-  TrsvRow(m->A, m->r->order[p], &begin, &end, diagonal);
+  TrsvRowRange(m->A, m->r->order[p], &begin, &end, diagonal);
   for (int k = begin; k < end; k++) {
     const Entry next = {m->place[m->A->columns[k]], k};
     int         i    = n++;
@@ -182,7 +182,7 @@ static TrsvError CountEntries(Maker *m)
   for (int p = 0; p < r->rows; p++) {
     int begin, end, diagonal;
 
-    TrsvRow(m->A, r->order[p], &begin, &end, &diagonal);
+    TrsvRowRange(m->A, r->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
       const int         number = BlockNumber(m, p, m->place[m->A->columns[k]]);
       TrsvRecblockPart *b      = r->block + m->number[number];

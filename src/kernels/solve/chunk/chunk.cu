@@ -39,7 +39,7 @@ static TrsvError Launch(TrsvPlan *plan, bool reciprocals, const int *from, const
   ChunkPlan *c = Data(plan);
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkLaunchSolve)(c, reciprocals, from, to, early, b, x, stream);
 }
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -156,6 +156,8 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return BeginPlain(plan, A, analysis, source, plan->rank);
 }
 
+/* For tests (tests/kernels/check.h): analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
+   predicted to be faster. */
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {

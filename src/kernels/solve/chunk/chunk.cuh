@@ -52,8 +52,7 @@ struct ChunkPlan {
 };
 
 template <class T> struct ChunkView {
-  unsigned             chunks, cluster, clusters, ring, cells, stages;
-  unsigned             exports;
+  unsigned             cluster, clusters, ring, cells, stages, exports;
   int                  bounded; /* cells for imports are reused */
   const unsigned char *records; /* by stage: header, steps */
   const ChunkHead     *heads;   /* one for each block of the launch */
@@ -97,8 +96,8 @@ static __device__ __forceinline__ unsigned chunk_sums(unsigned values, unsigned 
 /* chunk_solve.cu: the kernel for these settings that solves, or that finds reciprocals; NULL: there is none. And its
    launch, with from and to as in a plan. */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
-template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early,
-                                            const void *b, void *x, TrsvStream);
+template <class T> TrsvError   ChunkLaunchSolve(ChunkPlan *, bool reciprocals, const int *from, const int *to,
+                                                bool early, const void *b, void *x, TrsvStream);
 
 /* chunk_values.cu: copies values into records, each divided by its row's diagonal; and back, for a unit diagonal. */
 template <class T> TrsvError ChunkGatherValues(ChunkPlan *, const void *values, TrsvStream);
@@ -108,8 +107,8 @@ template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values,
    that the device can run. TRSV_ERR_UNSUPPORTED: there is no kernel. */
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
-/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits for
-   it; the plan's summary then has its settings and steps. End waits for it if Wait has not, and makes the records. */
+/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits
+   for it; the plan's summary then has its settings and steps. End waits if Wait has not, and makes the records. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
 TrsvError TrsvChunkScheduleWait(TrsvPlan *);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);

@@ -34,9 +34,6 @@ extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 /* 1 if, by the statistics, inverted blocks can be faster. */
 int TrsvInverseIsPossible(const TrsvStatistics *);
 
-/* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */
-TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
-
 /* The summary of a plan's schedule: that of the product if its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 

@@ -96,9 +96,8 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   const int                bits = TrsvBits(t->times - 1), chunk_bits = TrsvBits(s->chunks - 1);
   int                      totals[3];
 
-  e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring,
-  e->import_lifetime = s->import_lifetime;
-  e->nodes           = t->nodes;
+  e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring;
+  e->nodes = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
   if (bits + chunk_bits > 32)

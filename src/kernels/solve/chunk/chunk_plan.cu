@@ -79,16 +79,15 @@ enum {
 
 static void StartSummary(ChunkPlan *c, const ChunkSchedule *schedule, int lifetime)
 {
-  const TrsvChunkSettings *settings = &schedule->settings;
-  ChunkSummary            *s        = &c->schedule;
+  const int     chunks = schedule->settings.chunks, cluster = schedule->settings.cluster;
+  ChunkSummary *s = &c->schedule;
 
   *s                          = ChunkSummary();
-  s->settings                 = *settings;
+  s->settings                 = schedule->settings;
   s->settings.import_lifetime = lifetime;
-  s->chunks                   = settings->chunks;
   s->records                  = schedule->nodes;
   s->steps                    = schedule->times;
-  c->blocks                   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
+  c->blocks                   = (unsigned)((chunks + cluster - 1) / cluster * cluster);
 }
 
 /* Assigns cells to the imports; with a limited lifetime also batches of imports. *fits: 1 if the cells fit into shared

@@ -258,7 +258,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
       trsv_shared_store(base + START, ticket);
       trsv_shared_store(base + START + 4, start_turn);
     }
-    trsv_block_sync();
+    __syncthreads();
   }
 
   const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank,
@@ -333,15 +333,14 @@ template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool re
   return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
 
-template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early,
-                                          const void *b, void *x, TrsvStream stream)
+template <class T> TrsvError ChunkLaunchSolve(ChunkPlan *c, bool reciprocals, const int *from, const int *to,
+                                              bool early, const void *b, void *x, TrsvStream stream)
 {
   const ChunkSummary   *s      = &c->schedule;
   const ChunkSolver<T> *k      = FindSolver<T>(&s->settings);
   const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
   ChunkView<T>          A;
 
-  A.chunks   = (unsigned)s->chunks;
   A.cluster  = (unsigned)s->settings.cluster;
   A.clusters = c->blocks / A.cluster;
   A.ring     = (unsigned)s->settings.ring;
@@ -365,6 +364,6 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
 
 #define CHUNK_SOLVE_INSTANCES(T) \
   template const void *ChunkKernelOf<T>(const TrsvChunkSettings *, bool); \
-  template TrsvError   ChunkSolveBy<T>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, \
-                                       TrsvStream);
+  template TrsvError   ChunkLaunchSolve<T>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, \
+                                           TrsvStream);
 CHUNK_SOLVE_INSTANCES(TRSV_REAL)

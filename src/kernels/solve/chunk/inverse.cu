@@ -156,10 +156,10 @@ static TrsvError MakePlainPlan(TrsvPlan *plan, Inverse *v)
   TrsvError             error;
 
   TrsvCall(TrsvAnalyze(&v->T, &analysis));
-  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, 0, &v->plain);
+  error = TrsvPlanCreate(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
-  plan->bytes += TrsvPlanBytes(v->plain);
+  plan->bytes += v->plain->bytes;
   return TRSV_SUCCESS;
 }
 
@@ -179,7 +179,7 @@ TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   *v            = Inverse();
   v->T          = *A;
   v->T.analysis = NULL;
-  v->entries    = TrsvStored(A, analysis);
+  v->entries    = TrsvStoredEntries(A, analysis);
   v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
   error         = TrsvInversePattern(plan, v, &analysis->statistics, source);
   if (error || !v->product) TrsvInverseDestroy(v);
@@ -242,7 +242,7 @@ TrsvError TrsvInverseEnd(TrsvPlan *plan, Inverse *v)
   const TrsvError error = TrsvPlanEnd(&v->unfinished->matrix, &v->unfinished->analysis, NULL, &v->product);
 
   FreeProduct(v);
-  if (!error) plan->bytes += TrsvPlanBytes(v->product);
+  if (!error) plan->bytes += v->product->bytes;
   return error;
 }
 

@@ -87,7 +87,7 @@ double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide,
 static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->chunk_entry_float, k->chunk_entry_double),
-               dependencies = TrsvRegular(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
+               dependencies = TrsvIsGrid(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
 
   return k->chunk_hop * fmin(s->levels, 20) * fmin(1, s->mean_offset / k->chunk_far) + entry * (double)s->nnz +
          k->chunk_import * dependencies * (1 - s->hub_fraction) * fmin(s->rows / k->chunk_count, s->mean_offset);
@@ -99,7 +99,7 @@ static int InColors(const TrsvStatistics *s)
 {
   if (!s->rows || s->chain_fraction <= k->chunk_chained) return s->rows > 0;
   return s->level_max >= k->chunk_color_rows && s->mean_offset >= k->chunk_color_far * s->level_span &&
-         s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_beside * s->rows;
+         s->level_span * s->levels * (1 - s->chain_fraction) <= k->chunk_level_span * s->rows;
 }
 
 double TrsvModelChunkRows(const TrsvStatistics *s)
@@ -150,7 +150,7 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double step    = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5),
-               chained = fmin(1, s->chain_fraction / k->inverse_chained), grid = TrsvRegular(s) ? k->inverse_grid : 1;
+               chained = fmin(1, s->chain_fraction / k->inverse_chained), grid = TrsvIsGrid(s) ? k->inverse_grid : 1;
 
   if (s->level_mean > k->inverse_level_rows || s->chain_fraction <= k->chunk_chained) return INFINITY;
   return grid * (k->inverse_launch + k->chunk_start +

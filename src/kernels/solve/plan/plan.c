@@ -15,7 +15,7 @@ static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 {
   const TrsvMemory      to     = plan->algorithm->pattern;
   const TrsvPermutation given  = plan->given;
-  const size_t          rows   = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
+  const size_t          rows   = (size_t)A->rows, entries = (size_t)TrsvStoredEntries(A, analysis);
   const struct {
     const int *from;
     size_t     count;
@@ -125,7 +125,7 @@ TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
   return error;
 }
 
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
                                const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
 {
   TrsvCall(TrsvPlanBegin(A, analysis, source, values, places, algorithm, rank, plan));
@@ -191,7 +191,7 @@ TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 int TrsvPlanFindsPivots(const TrsvPlan *plan)
 {
-  return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->can(plan);
+  return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->is_possible(plan);
 }
 
 void TrsvPlanDescribe(const TrsvPlan *plan, char *line, size_t size)
@@ -199,8 +199,6 @@ void TrsvPlanDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (size) *line = 0;
   if (plan->algorithm->describe && plan->rows) plan->algorithm->describe(plan, line, size);
 }
-
-size_t TrsvPlanBytes(const TrsvPlan *plan) { return plan->bytes; }
 
 void TrsvPlanDestroy(TrsvPlan **plan)
 {

@@ -16,11 +16,11 @@ typedef struct TrsvPlan TrsvPlan;
 
 /* Both solves of a pair of plans of one algorithm in one launch, with the same bits as two launches. The plans must
    outlive it. create sets the pointer to NULL, without an error, if one launch is not faster. The fused solve uses
-   work [rows]; a caller that has written to it calls ready before the next solve. */
+   work [rows]; a caller that has written to it calls reset before the next solve. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *forward, const TrsvPlan *backward, void *work, TrsvFused **);
-  TrsvError (*ready)(TrsvFused *, TrsvStream);
+  TrsvError (*reset)(TrsvFused *, TrsvStream);
   TrsvError (*solve)(TrsvFused *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvFused **);
 } TrsvPairLaunch;
@@ -32,13 +32,13 @@ struct TrsvFused {
 /* The functions by which a plan with a unit diagonal finds the pivots of an incomplete factorization. reciprocals
    computes x_i = 1 / (b_i - sum of a_ik x_k), with the plan's values a: the reciprocals of the pivots obey this
    recurrence if only pivots depend on each other (factor_pivots.cu). b and x are in row order and may be the same; a
-   row with b_i = 0 gets no reciprocal. Call over after a wait for the stream: it returns TRSV_ERR_TIMEOUT if a wait in
+   row with b_i = 0 gets no reciprocal. Call check after a wait for the stream: it returns TRSV_ERR_TIMEOUT if a wait in
    the launch exceeded its limit; without that call the plan's next launch returns the error. get_values reads the
    plan's values in the order of TrsvPlanSetValues. */
 typedef struct {
-  int (*can)(const TrsvPlan *);
+  int (*is_possible)(const TrsvPlan *);
   TrsvError (*reciprocals)(TrsvPlan *, const void *b, void *x, TrsvStream);
-  TrsvError (*over)(TrsvPlan *, TrsvStream);
+  TrsvError (*check)(TrsvPlan *, TrsvStream);
   TrsvError (*get_values)(const TrsvPlan *, void *values, TrsvStream);
 } TrsvPivotSolve;
 
@@ -74,8 +74,8 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY          = 1,  /* sums in no fixed order: equal solves may give different bits */
-  TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
+  TRSV_BITS_VARY          = 1,  /* for tests: sums in no fixed order; equal solves may give different bits */
+  TRSV_NEVER_WAITS        = 2,  /* for tests: no thread waits for another, so that no solve can time out */
   TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->given; for others plan.c permutes b before and x after a solve */
   TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, in a time that depends on the longest chain of rows */
   TRSV_TAKES_COMPLEX      = 16, /* also solves with complex values */
@@ -110,10 +110,10 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* 1: the current d
    and permutations are in the same memory; the plan keeps no pointer to them. source [nnz]: the index of each entry in
    the caller's values (see TrsvTranspose); values: the number of the caller's values. source and the permutations may
    be NULL. Waits for the default stream. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
+TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
-/* TrsvPlanCreatePlaced in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
+/* TrsvPlanCreate in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
    stream. End needs the matrix, analysis and source of Begin. These and the permutations must live until then. A plan
    may be destroyed instead of End. After an error *plan is NULL. */
 TrsvError TrsvPlanBegin(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
@@ -129,7 +129,6 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 void   TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
-size_t TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
 void   TrsvPlanDestroy(TrsvPlan **);
 
 /* 1 if the plan, which may be NULL, can find pivots (TrsvPivotSolve). */

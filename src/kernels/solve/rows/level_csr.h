@@ -57,7 +57,7 @@ typedef struct {
   int                 rows;
   const TrsvLevelCSR *forward, *backward;
   size_t              shared_bytes; /* of a launch */
-  void               *between; /* [rows] the forward solution by row, each its own flag; between launches not ready */
+  void               *forward_solution; /* [rows] each value its own flag; between launches not ready */
   TrsvSync            sync;
 } TrsvThreadPair;
 
@@ -105,7 +105,7 @@ static __device__ __forceinline__ int split_dependency(const TrsvSplit &s, const
   return item < 0 ? ~item : s.last[columns[item]];
 }
 
-/* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreatePlaced */
+/* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreate */
 static __device__ __forceinline__ int split_source(const int *source, int item)
 {
   return item < 0 ? -1 : source ? source[item] : item;

@@ -21,7 +21,7 @@ static void SellDestroy(TrsvPlan *plan)
 {
   if (plan->data) {
     TrsvDeviceFree(((Sell *)plan->data)->columns);
-    TrsvDeviceFree(((Sell *)plan->data)->memory);
+    TrsvDeviceFree(((Sell *)plan->data)->slice);
   }
   TrsvLevelCSRDestroy(plan);
 }

@@ -45,7 +45,6 @@ typedef struct {
   int          width;          /* NARROW or WIDE */
   bool         straight_from, straight_to; /* the index into b, into x, is computed from the position: see SellView */
   int          turn;                       /* rows - 1 if position p is row turn - p, -1 if it is row p */
-  void        *memory;
 } Sell;
 
 /* True for an entry in a column of the row's own slice. */

@@ -160,8 +160,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   int *const width = room + c->rows, *const start = width + s->slices;
   int        wide;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
-  s->slice = (TrsvSlice *)s->memory;
+  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->slice));
   TrsvCall(TrsvLevelCSRLengths(c, position, room));
   TrsvCall(TrsvLaunchEach("sell_shapes", sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));

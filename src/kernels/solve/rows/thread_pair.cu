@@ -11,17 +11,17 @@
 ELSEWHERE(TrsvComplex<float>)
 ELSEWHERE(TrsvComplex<double>)
 
-static TrsvError ClearBetween(TrsvFused *pair, TrsvStream stream)
+static TrsvError ClearForwardSolution(TrsvFused *pair, TrsvStream stream)
 {
   TrsvThreadPair *p = (TrsvThreadPair *)pair;
 
-  return TRSV_BY_PRECISION(p->precision, TrsvClearWords)((size_t)p->rows, p->between, stream);
+  return TRSV_BY_PRECISION(p->precision, TrsvClearWords)((size_t)p->rows, p->forward_solution, stream);
 }
 
 static TrsvError PreparePair(TrsvThreadPair *p)
 {
   TrsvCall(TrsvSyncCreate(&p->sync));
-  TrsvCall(ClearBetween(&p->fused, NULL));
+  TrsvCall(ClearForwardSolution(&p->fused, NULL));
   TrsvCall(TRSV_BY_PRECISION(p->precision, ThreadPreparePair)());
   return TrsvDeviceSynchronize();
 }
@@ -37,7 +37,7 @@ static void DestroyPair(TrsvFused **pair)
 }
 
 /* Creates no pair if a plan recomputes: one launch would not be faster. */
-static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *between, TrsvFused **pair)
+static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *forward_solution, TrsvFused **pair)
 {
   const TrsvLevelCSR *const f = (const TrsvLevelCSR *)forward->data, *const g = (const TrsvLevelCSR *)backward->data;
   TrsvThreadPair *p;
@@ -47,15 +47,15 @@ static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, v
   if (f->recomputes || g->recomputes) return TRSV_SUCCESS;
   p = (TrsvThreadPair *)calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
-  *pair           = &p->fused;
-  p->fused.launch = &TrsvThreadPairLaunch;
-  p->precision    = forward->precision;
-  p->rows         = forward->rows;
-  p->between      = between;
-  p->forward      = f;
-  p->backward     = g;
-  p->shared_bytes = min(f->shared_bytes, g->shared_bytes);
-  error           = PreparePair(p);
+  *pair               = &p->fused;
+  p->fused.launch     = &TrsvThreadPairLaunch;
+  p->precision        = forward->precision;
+  p->rows             = forward->rows;
+  p->forward_solution = forward_solution;
+  p->forward          = f;
+  p->backward         = g;
+  p->shared_bytes     = min(f->shared_bytes, g->shared_bytes);
+  error               = PreparePair(p);
   if (error) DestroyPair(pair);
   return error;
 }
@@ -66,10 +66,10 @@ static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream s
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
   if (error) { /* the launch that gave up may have left values in words */
-    (void)ClearBetween(pair, stream);
+    (void)ClearForwardSolution(pair, stream);
     return error;
   }
   return TRSV_BY_PRECISION(p->precision, ThreadLaunchPair)(p, b, x, stream);
 }
 
-const TrsvPairLaunch TrsvThreadPairLaunch = {CreatePair, ClearBetween, SolvePair, DestroyPair};
+const TrsvPairLaunch TrsvThreadPairLaunch = {CreatePair, ClearForwardSolution, SolvePair, DestroyPair};

@@ -12,10 +12,10 @@
 
 #include "solve/rows/thread_rows.cuh"
 
-/* A launch that gave up may leave values in `between`. Launches that are enqueued before the host detects that must not
-   use them: their backward triangle uses NaN for its whole right-hand side. */
+/* A launch that gave up may leave values in forward_solution. Launches that are enqueued before the host detects that
+   must not use them: their backward triangle uses NaN for its whole right-hand side. */
 template <class T> static __global__ void __launch_bounds__(BLOCK)
-  thread_pair(const LevelCSRView<T> forward, const LevelCSRView<T> backward, const TrsvSync sync, T *between,
+  thread_pair(const LevelCSRView<T> forward, const LevelCSRView<T> backward, const TrsvSync sync, T *forward_solution,
               const T *b, T *x)
 {
   const unsigned blocks = ((unsigned)forward.rows + BLOCK - 1) / BLOCK;
@@ -30,9 +30,9 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   }
   __syncthreads();
   if (start[0] < blocks)
-    thread_rows<T, Awaited<T>, FORWARD>(forward, sync, start[0], &start[2], false, between, b, (T *)NULL);
+    thread_rows<T, Awaited<T>, FORWARD>(forward, sync, start[0], &start[2], false, forward_solution, b, (T *)NULL);
   else
-    thread_rows<T, Awaited<T>, BACKWARD>(backward, sync, start[0] - blocks, &start[2], start[1] != 0, between,
+    thread_rows<T, Awaited<T>, BACKWARD>(backward, sync, start[0] - blocks, &start[2], start[1] != 0, forward_solution,
                                          (const T *)NULL, x);
 }
 
@@ -48,7 +48,7 @@ template <class T> TrsvError ThreadLaunchPair(const TrsvThreadPair *p, const voi
   const unsigned grid = TrsvBlocks(p->forward->rows, BLOCK) + TrsvBlocks(p->backward->rows, BLOCK);
 
   TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->forward),
-              LevelCSRView<T>(p->backward), p->sync, (T *)p->between, (const T *)b, (T *)x);
+              LevelCSRView<T>(p->backward), p->sync, (T *)p->forward_solution, (const T *)b, (T *)x);
   return TrsvDeviceCheckLaunch("thread_pair");
 }
 

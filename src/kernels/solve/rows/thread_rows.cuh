@@ -35,8 +35,8 @@ enum {
 /* The triangle of a block: the only one of its launch, or one of a pair. */
 enum Role {
   ALONE,
-  FORWARD, /* stores its solution in the words of `between` */
-  BACKWARD /* reads its right-hand side from `between`; the one reader of a word clears it for the next launch */
+  FORWARD, /* stores its solution in the words of forward_solution */
+  BACKWARD /* reads its right-hand side from forward_solution; the one reader of a word clears it for the next launch */
 };
 
 /* A dependency whose solution the row waits for. */
@@ -92,8 +92,8 @@ template <class T> struct Recomputed {
 /* Solves the rows of a block. Term: Awaited or Recomputed. *turn, in shared memory: 0 or 1 in alternate launches; the
    caller sets it if ROLE is ALONE. aborted: the forward triangle delivers no more values. */
 template <class T, class Term, Role ROLE> static __device__ __forceinline__ void thread_rows(
-  const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *between, const T *b,
-  T *x)
+  const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *forward_solution,
+  const T *b, T *x)
 {
   const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
@@ -128,12 +128,12 @@ template <class T, class Term, Role ROLE> static __device__ __forceinline__ void
   else if (row >= 0 && ROLE == BACKWARD) {
     TrsvSpinLimit spin;
 
-    while (!trsv_is_ready(sum = trsv_load(between + row)))
+    while (!trsv_is_ready(sum = trsv_load(forward_solution + row)))
       if (!spin.more(sync)) {
         sum = trsv_nan<T>();
         break;
       }
-    between[row] = trsv_not_ready<T>();
+    forward_solution[row] = trsv_not_ready<T>();
   }
   do {
     if (!done) {
@@ -156,7 +156,7 @@ template <class T, class Term, Role ROLE> static __device__ __forceinline__ void
       }
       if (done) {
         sum = trsv_publish(now + p, sum * inverse);
-        if (to >= 0 && ROLE == FORWARD) trsv_store(between + to, sum);
+        if (to >= 0 && ROLE == FORWARD) trsv_store(forward_solution + to, sum);
         if (to >= 0 && ROLE != FORWARD) x[to] = sum;
       }
     }

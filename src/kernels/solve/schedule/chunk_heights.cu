@@ -185,7 +185,7 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->graph   = {
       A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
       NULL};
-  o->entries = TrsvStored(A, analysis);
+  o->entries = TrsvStoredEntries(A, analysis);
   error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
   if (!error) error = FindHeights(analysis, o);
   if (error) TrsvChunkHeightsFree(o);

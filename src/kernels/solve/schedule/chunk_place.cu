@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
     }
     trsv_bulk_fence();
   }
-  trsv_block_sync();
+  __syncthreads();
   if (s.lost) return;
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from,
             previous_from = q % v.cluster ? v.cuts[q - 1] : from;

@@ -106,7 +106,7 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
   const double size    = (double)t->rows / s->chunks,
                imports = (t->row_mean - 1) * (1 - t->hub_fraction) * size * fmin(1, t->mean_offset / size);
 
-  return 1e-9 * (StartTime(s) + SolveSteps(t, s) * StepTime(!TrsvRegular(t), s->length)) +
+  return 1e-9 * (StartTime(s) + SolveSteps(t, s) * StepTime(!TrsvIsGrid(t), s->length)) +
          1e-9 * k->settings_import * imports;
 }
 
@@ -114,7 +114,7 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
    depends on the one before. 0: there are none. */
 static int CountPlanes(const TrsvStatistics *t)
 {
-  if (!TrsvRegular(t)) return 0;
+  if (!TrsvIsGrid(t)) return 0;
   /* the distance of the farthest dependency is that of a plane, or it is so in the mean and a few are farther */
   const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
   return t->rows % t->bandwidth && most > 0 && t->rows % most == 0 ? most : least;
@@ -140,7 +140,7 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
 /* The number of chunks of other triangles. If chunks would be very large, there are more of them than run at a time. */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
-  if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvRegular(t))
+  if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvIsGrid(t))
     return most + (int)k->settings_more_chunks;
   return Clamp(t->rows / TrsvModelChunkRows(t), 1, most);
 }
@@ -174,7 +174,7 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
                                                      MeanRecords(t, length) >= k->settings_sums_many;
 
   if (planes) seconds *= n != PLANE_CHUNKS ? k->settings_not_planes : cut ? k->settings_planes_sums : 1;
-  else if (TrsvRegular(t) && cut) seconds *= k->settings_grid_sums;
+  else if (TrsvIsGrid(t) && cut) seconds *= k->settings_grid_sums;
   else if (near && n > NEAR_CHUNKS) seconds *= k->settings_not_near;
   return many ? seconds * k->settings_sums_cost : seconds;
 }

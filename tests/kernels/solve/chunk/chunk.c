@@ -88,7 +88,7 @@ static void CheckEntriesApart(const TrsvAlgorithm *a)
       Triangle  T    = MakeTriangle(DENSE, rows, triangle, diagonal, TRSV_DOUBLE, 1);
       TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], a);
 
-      bytes[more] = plan ? TrsvPlanBytes(plan) : 0;
+      bytes[more] = plan ? plan->bytes : 0;
       TrsvPlanDestroy(&plan);
       FreeTriangle(&T);
       CheckSolves(DENSE, rows, a, 0, triangle, diagonal, TRSV_DOUBLE, 1);
@@ -196,7 +196,7 @@ static void CheckScarceMemory(void)
 
       ExpectError(TrsvAnalyze(&D, &there), TRSV_SUCCESS, "TrsvAnalyze");
       SimtSettings.shared = (99 << 10) - lacks;
-      ExpectError(TrsvPlanCreatePlaced(&D, there, NULL, T.offsets[300], NULL, FindTested(names[i]), 0, &plan),
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], NULL, FindTested(names[i]), 0, &plan),
                   lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
       Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
       if (lacks)

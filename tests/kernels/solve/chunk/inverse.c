@@ -78,9 +78,9 @@ static void CheckPlaced(TrsvTriangle triangle)
   for (int i = 0; i < ROWS; i++) Set(own, TRSV_DOUBLE, i, b[from[i]]);
   double *const reference = Reference(&T.view, NULL, entries, values, own);
   if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
-    ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, entries, &places, FindTested("chunk, inverted"), 0,
+    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, entries, &places, FindTested("chunk, inverted"), 0,
                                      &plan),
-                TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+                TRSV_SUCCESS, "TrsvPlanCreate");
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
@@ -109,8 +109,8 @@ static double DescribePlan(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank
 
   line[0] = 0;
   if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
-    ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS,
-                "TrsvPlanCreatePlaced");
+    ExpectError(TrsvPlanCreate(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS,
+                "TrsvPlanCreate");
   if (plan) TrsvPlanDescribe(plan, line, size);
   if (!strncmp(line, "blocks=", 7))
     seconds = TrsvInverseSeconds(&TrsvChunkPlanSummary(plan)->settings, TrsvChunkPlanSummary(plan)->steps);

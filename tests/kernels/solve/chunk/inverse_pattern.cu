@@ -346,9 +346,9 @@ static void TestMemoryIsFreed(void)
       TrsvPlanDescribe(plan, line, sizeof(line));
       if (strncmp(line, "blocks=", 7)) {
         plain++;
-        Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk),
+        Expect(own == its && plan->bytes == chunk->bytes,
                "%s: %zu allocations, %zu bytes instead of %zu, %zu", wide ? "wide" : ShapeName[shape], own,
-               TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
+               plan->bytes, its, chunk->bytes);
       } else {
         blocks++;
         Expect(own == its + 1, "%s: %zu allocations", wide ? "wide" : ShapeName[shape], own); /* all in one */

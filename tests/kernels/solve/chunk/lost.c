@@ -26,7 +26,7 @@ void TestLost(void)
       SimtSettings.bounded = 1;
       SimtSettings.loser   = kernels[i];
       SimtSettings.lose    = k;
-      error = TrsvPlanCreatePlaced(&D, analysis, NULL, T.offsets[ROWS], NULL, FindTested(i < 2 ? "chunk" : "sell"), 0,
+      error = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], NULL, FindTested(i < 2 ? "chunk" : "sell"), 0,
                                    &plan);
       SimtDefaults();
       Expect(i || error != TRSV_ERR_TIMEOUT || !SimtStores(), "store %ld: %ld stores place by heights that are missing",

@@ -48,7 +48,8 @@ static void CheckRoles(const TrsvChunkSettings *settings, int half, int hands, T
     const ChunkSummary *s = TrsvChunkPlanSummary(plan);
 
     if (hands) Expect(s->imports > s->cells, "%d imports have %d cells: none changes hands", (int)s->imports, s->cells);
-    Expect(s->stages > 2 * s->chunks * s->settings.stages, "%d stages in %d chunks", (int)s->stages, s->chunks);
+    Expect(s->stages > 2 * s->settings.chunks * s->settings.stages, "%d stages in %d chunks", s->stages,
+           s->settings.chunks);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     for (unsigned role = 0; role < WARPS; role++)
       for (int first = 0; first < 2; first++) {

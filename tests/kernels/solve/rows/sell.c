@@ -89,9 +89,9 @@ static void CheckTriangle(const Triangle *T, int kind)
 
   want = Reference(A, NULL, entries, values, b);
   if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
-    if (ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, entries, NULL, TrsvAlgorithmFind("sell"), 0, &plan),
+    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, NULL, TrsvAlgorithmFind("sell"), 0, &plan),
                     TRSV_SUCCESS,
-                    "TrsvPlanCreatePlaced")) {
+                    "TrsvPlanCreate")) {
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(sscanf(line, "%d slices, %d level sets", &slices, &levels) == 2, "described as \"%s\"", line);
       Expect(slices >= (rows + 31) / 32 && slices <= rows / 12, "%d slices of %d rows", slices, rows);

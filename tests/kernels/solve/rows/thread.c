@@ -104,9 +104,9 @@ static void CheckRanks(void)
       TrsvPlan *plan;
       char      line[TRSV_SETTINGS];
 
-      if (!ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"),
+      if (!ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"),
                                             rank, &plan),
-                       TRSV_SUCCESS, "TrsvPlanCreatePlaced"))
+                       TRSV_SUCCESS, "TrsvPlanCreate"))
         continue;
       const TrsvLevelCSR *o     = plan->data;
       int                 marks = 0;
@@ -116,7 +116,7 @@ static void CheckRanks(void)
              "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
       TrsvPlanDestroy(&plan);
     }
-    ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"), 2,
+    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"), 2,
                                      &none),
                 TRSV_ERR_UNSUPPORTED, "a third form");
     TrsvPlanDestroy(&none);
