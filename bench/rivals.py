@@ -37,6 +37,7 @@ TEXT = (
     "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
+EARLIER = set()  # systems of which GAMG has a line of an earlier run: lines with the field "run"
 # ways whose total time is compared
 REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
 
@@ -53,6 +54,8 @@ def read():
             for line in map(json.loads, f):
                 some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
                 ENDED.setdefault(way, set()).add(system_of(line)[0])
+                if "run" in line:
+                    EARLIER.add(system_of(line)[0])
                 if line["converged"] and 0 <= line["residual"] <= TRUE:
                     if way not in some or line["ms"] < some[way]["ms"]:
                         some[way] = line
@@ -167,7 +170,11 @@ def table():
     systems, applies = read(), read_applies()
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
-    ends = f" GAMG did not end, or failed, with {'; '.join(lost)}." if lost else ""
+    ends = " GAMG's set-up, or that of a system before it in the same process, does not always end within 15 s."
+    if lost:
+        ends += f" It has no result for {'; '.join(lost)}."
+    if EARLIER:
+        ends += f" Its results of {'; '.join(sorted(EARLIER))} are of an earlier run, on another H200."
     out = [TEXT + ends, ""]
     for title, some in halves(systems).items():
         if some:
