@@ -163,7 +163,7 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
     TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
     TrsvSettingsRequest(settings);
     if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), nullptr, ag, 0,
-                              &plan)) { /* else refused */
+                        &plan)) { /* else refused */
       dx.Poison(stream);
       failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) ||
                TrsvPlanSolve(plan, db.p, dx.p, stream) ||

@@ -54,7 +54,7 @@ template <class T> static bool MeasureCandidate(const Case<T> &c, const std::vec
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyze(&c.device, &analysis));
       TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm,
-                                    rank, &plan));
+                              rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);

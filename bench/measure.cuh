@@ -138,7 +138,7 @@ template <class T> struct Case {
 
     if (TrsvAnalyze(&host, &analysis) ||
         TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), nullptr, TrsvAlgorithmFind("serial"), 0,
-                             &plan) ||
+                       &plan) ||
         TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
       exit(2);

@@ -34,7 +34,8 @@ TEXT = (
     "(3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 sweeps. hypre "
     "applies no factor alone: each of its applies has a product with A, too. The set-up of its multicolor way does "
     "not count, either. Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of "
-    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores; GAMG on "
+    "the CPU has no result for open matrices on 8 cores and for g3d7:128 on 1, because the time of a process ended."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 EARLIER = set()  # systems of which GAMG has a line of an earlier run: lines with the field "run"
@@ -170,11 +171,12 @@ def table():
     systems, applies = read(), read_applies()
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
-    ends = " GAMG's set-up, or that of a system before it in the same process, does not always end within 15 s."
+    ends = " A process with GAMG has 15 s, in which its set-ups do not always end."
     if lost:
-        ends += f" It has no result for {'; '.join(lost)}."
+        ends += f" GAMG has no result for {'; '.join(lost)}."
     if EARLIER:
-        ends += f" Its results of {'; '.join(sorted(EARLIER))} are of an earlier run, on another H200."
+        names = "; ".join(sorted(EARLIER))
+        ends += f" Its results of {names} are of an earlier run on another H200, and compared with this run's."
     out = [TEXT + ends, ""]
     for title, some in halves(systems).items():
         if some:

@@ -142,7 +142,7 @@ struct Chain {
     EXPECT_CUDA(cudaMemcpy(b, right.data(), sizeof(double) * n, cudaMemcpyHostToDevice));
     EXPECT_SUCCESS(TrsvAnalyze(&T, &analysis));
     EXPECT_SUCCESS(TrsvPlanCreate(&T, analysis, NULL, (int)columns.size(), NULL, TrsvAlgorithmFind(algorithm), 0,
-                                        &plan));
+                                  &plan));
     EXPECT_SUCCESS(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
     TrsvAnalysisDestroy(&analysis);
   }

@@ -203,7 +203,7 @@ void ExpectRefused(const char *algorithm, const char *settings, const char *why)
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
   ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind(algorithm), 0,
-                                   &plan),
+                             &plan),
               TRSV_ERR_ARGUMENT, settings);
   TrsvSettingsRequest(NULL);
   Expect(!plan, "%s %s: a plan in spite of the error", algorithm, settings);

@@ -8,8 +8,8 @@
 #include "device/device.h"
 
 /* The first launch of a kernel loads all kernels of its file: 0.5 us for each 1,000 bytes and 15 us for each kernel
-   (H200). So X.cu, X_float.cu, X_complex.cu and X_complex_float.cu have the same kernels, for one type of values
-   each, where these are many or large. */
+   (H200). So kernels that are many or large have several files: X_float.cu for values in single precision, X_complex.cu
+   for complex ones, and X_complex_float.cu, where it exists, for complex ones in single precision. */
 #ifndef TRSV_REAL
   #define TRSV_REAL double
 #endif

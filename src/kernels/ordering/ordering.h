@@ -23,7 +23,7 @@ typedef struct {
 } TrsvOrdering;
 
 /* Finds the multicolor ordering, in which a factorization without fill has few level sets and needs few more
-   iterations. Takes O(rows + entries); the result is the same every time and in both memories. The matrix is in
+   iterations. Takes O(rows + entries); the order is the same every time and in both memories. The matrix is in
    compressed sparse rows in the given memory; its pattern may be unsymmetric, its diagonal incomplete. If values is not
    NULL, colors follow entries of large magnitude. On a device it works in the default stream and waits for it. On an
    error *ordering is NULL. TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative;

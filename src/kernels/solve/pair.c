@@ -209,7 +209,7 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
 static TrsvError CheckHalf(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work
-             ? TrsvFail(TRSV_ERR_ARGUMENT, "one launch does both solves; the solution between them is not available")
+             ? TrsvFail(TRSV_ERR_ARGUMENT, "one launch does both solves; the solution between them is not stored here")
              : TRSV_SUCCESS;
 }
 

@@ -2,7 +2,7 @@
 # needs: a PETSc with CUDA; for the ways of hypre and Ginkgo, programs built with HYPRE_DIR and GINKGO_DIR
 # (bench/makefile)
 # writes: rivals.jsonl
-# takes: about 6 min
+# takes: about 8 min
 
 begin "sptrsvgpu and other preconditioners and triangular solves, on the GPU and on the CPU"
 rm -f "$results/rivals.jsonl"

@@ -1,8 +1,8 @@
 # Time to solution of the half of the corpus for reporting, compared with other preconditioners and solves, on the GPU.
-# CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus).
+# CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus), or one with some of its files.
 # needs: as rivals
 # writes: rivals_corpus.jsonl
-# takes: about 9 min
+# takes: 11 min
 
 begin "sptrsvgpu and other preconditioners and triangular solves, generated systems"
 rm -f "$results/rivals_corpus.jsonl"

@@ -287,7 +287,7 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
   if (f) {
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
     if (ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, TrsvStoredEntries(&L, L.analysis), NULL, FindTested("chunk"),
-                                         rank, &plan),
+                                   rank, &plan),
                     TRSV_SUCCESS, "TrsvPlanCreate"))
       settings = TrsvChunkPlanSummary(plan)->settings;
   }

@@ -38,7 +38,9 @@ static void CheckDevice(int rows, const int *offsets, const int *columns, const 
   if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS,
                    "TrsvOrderMulticolor on the device"))
     goto done;
-  if (!Expect(device->rows == rows && device->memory == TRSV_DEVICE, "on the device %d rows", device->rows)) goto done;
+  if (!Expect(device->rows == rows && device->memory == TRSV_DEVICE && !device->colors && !device->color,
+              "on the device %d rows, %d colors", device->rows, device->colors))
+    goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
   Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
   Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");

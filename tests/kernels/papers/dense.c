@@ -267,7 +267,7 @@ static void CheckFailures(void)
         TrsvSettingsRequest(settings[n]);
         SimtFailAt(k, 0);
         error = TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[ROWS], NULL, TrsvAlgorithmFind("dense"), 0,
-                                     &plan);
+                               &plan);
         if (!error) error = TrsvPlanSetValues(plan, values, TRSV_HOST, NULL);
         if (!error) error = TrsvPlanSolve(plan, b, x, NULL);
         struck = SimtFailed();

@@ -290,7 +290,7 @@ static void CheckRefused(int rows, const char *settings, const char *why, const 
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
   ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("recblock"), 0,
-                                   &plan),
+                             &plan),
               TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
   Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") &&
            strstr(TrsvErrorMessage(), instead),

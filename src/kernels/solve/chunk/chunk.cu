@@ -156,8 +156,8 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return BeginPlain(plan, A, analysis, source, plan->rank);
 }
 
-/* For tests (tests/kernels/check.h): analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
-   predicted to be faster. */
+/* For tests and bench/products.c, which declare it: analyzes a plan with inverted diagonal blocks, or without if no
+   size of blocks is predicted to be faster. */
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
@@ -211,9 +211,9 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
 
   if (!*inverse || !(*inverse)->unfinished) return FinishPlain(plan, A, analysis, source);
   TrsvCall(TrsvChunkScheduleWait((*inverse)->product));
-  if (KeepsInverted(plan, s)) {
+  if (plan->rank || KeepsInverted(plan, s)) {
     TrsvCall(TrsvInverseEnd(plan, *inverse));
-    if (KeepsInverted(plan, s)) return TRSV_SUCCESS; /* not if its records need other settings, with more steps */
+    if (KeepsInverted(plan, s)) return TRSV_SUCCESS; /* its records may need other settings, which take longer */
   }
   TrsvInverseDestroy(*inverse);
   *inverse = NULL;

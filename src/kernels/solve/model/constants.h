@@ -68,7 +68,7 @@
   C(chunk_chained,          0.01,     "share of rows in chains, up to which rows are colored", hand) \
   C(chunk_color_rows,       32,       "rows of a level set of blocks, at least: those of a step", hand) \
   C(chunk_color_far,        0.5,      "1, rows that a dependency is away over those that a level set spans", hand) \
-  C(chunk_level_span,           5,        "1, rows that a level set of blocks spans over its own, at most", choice) \
+  C(chunk_level_span,       5,        "1, rows that a level set of blocks spans over the rows in it, at most", choice) \
   C(chunk_busy_step,        0.07e-6,  "s a step of few chunks that have all the work", choice) \
   C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
   C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \

@@ -126,7 +126,7 @@ TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
 }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+                         const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
 {
   TrsvCall(TrsvPlanBegin(A, analysis, source, values, places, algorithm, rank, plan));
   return TrsvPlanEnd(A, analysis, source, plan);

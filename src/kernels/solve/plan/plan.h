@@ -74,7 +74,7 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY          = 1,  /* for tests: sums in no fixed order; equal solves may give different bits */
+  TRSV_BITS_VARY          = 1,  /* for tests and benchmarks: equal solves may give different bits */
   TRSV_NEVER_WAITS        = 2,  /* for tests: no thread waits for another, so that no solve can time out */
   TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->given; for others plan.c permutes b before and x after a solve */
   TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, in a time that depends on the longest chain of rows */
@@ -111,7 +111,7 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* 1: the current d
    the caller's values (see TrsvTranspose); values: the number of the caller's values. source and the permutations may
    be NULL. Waits for the default stream. TRSV_ERR_UNSUPPORTED: there are not so many settings. */
 TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
-                               const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+                         const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* TrsvPlanCreate in two halves. Begin runs the algorithm's analyze, and End its finish and a wait for the current
    stream. End needs the matrix, analysis and source of Begin. These and the permutations must live until then. A plan
@@ -128,8 +128,8 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
    TRSV_ERR_TIMEOUT. */
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
-void   TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
-void   TrsvPlanDestroy(TrsvPlan **);
+void TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
+void TrsvPlanDestroy(TrsvPlan **);
 
 /* 1 if the plan, which may be NULL, can find pivots (TrsvPivotSolve). */
 int TrsvPlanFindsPivots(const TrsvPlan *);

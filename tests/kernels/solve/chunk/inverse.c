@@ -79,7 +79,7 @@ static void CheckPlaced(TrsvTriangle triangle)
   double *const reference = Reference(&T.view, NULL, entries, values, own);
   if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
     ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, entries, &places, FindTested("chunk, inverted"), 0,
-                                     &plan),
+                               &plan),
                 TRSV_SUCCESS, "TrsvPlanCreate");
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
@@ -126,8 +126,8 @@ enum { SIDE = 20 };
    rows. */
 static int AreNeighbors(int i, int j) { return abs(i % SIDE - j % SIDE) <= 1 && i / SIDE - j / SIDE <= 1; }
 
-/* Runs of 4 rows, each of which also depends on a row anywhere: the model takes blocks for faster, but the schedule of
-   their product waits for other chunks. */
+/* Runs of 4 rows, each of which also depends on a row anywhere: the model predicts that blocks are faster, but the
+   schedule of their product waits for other chunks. */
 static int AreInRuns(int i, int j)
 {
   return j == i || (j == i - 1 && i % 4) || (unsigned)j == (unsigned)i * 2654435761u % (unsigned)(i + 1);

@@ -27,7 +27,7 @@ void TestLost(void)
       SimtSettings.loser   = kernels[i];
       SimtSettings.lose    = k;
       error = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], NULL, FindTested(i < 2 ? "chunk" : "sell"), 0,
-                                   &plan);
+                             &plan);
       SimtDefaults();
       Expect(i || error != TRSV_ERR_TIMEOUT || !SimtStores(), "store %ld: %ld stores place by heights that are missing",
              k, SimtStores());

@@ -105,7 +105,7 @@ static void CheckRanks(void)
       char      line[TRSV_SETTINGS];
 
       if (!ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"),
-                                            rank, &plan),
+                                      rank, &plan),
                        TRSV_SUCCESS, "TrsvPlanCreate"))
         continue;
       const TrsvLevelCSR *o     = plan->data;
@@ -117,7 +117,7 @@ static void CheckRanks(void)
       TrsvPlanDestroy(&plan);
     }
     ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], NULL, TrsvAlgorithmFind("thread"), 2,
-                                     &none),
+                               &none),
                 TRSV_ERR_UNSUPPORTED, "a third form");
     TrsvPlanDestroy(&none);
     TrsvAnalysisDestroy(&analysis);
