@@ -34,10 +34,10 @@ TEXT = (
     "(3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 sweeps. hypre "
     "applies no factor alone: each of its applies has a product with A, too. The set-up of its multicolor way does "
     "not count, either. Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of "
-    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores; GAMG on "
-    "the CPU has no result for open matrices on 8 cores and for g3d7:128 on 1, because the time of a process ended."
+    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
+HOST = {}  # (way, cores) of the CPU -> systems that it has a line of
 EARLIER = set()  # systems of which GAMG has a line of an earlier run: lines with the field "run"
 # ways whose total time is compared
 REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
@@ -55,6 +55,8 @@ def read():
             for line in map(json.loads, f):
                 some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
                 ENDED.setdefault(way, set()).add(system_of(line)[0])
+                if way == "cpu":
+                    HOST.setdefault((line["way"], line["ranks"]), set()).add(system_of(line)[0])
                 if "run" in line:
                     EARLIER.add(system_of(line)[0])
                 if line["converged"] and 0 <= line["residual"] <= TRUE:
@@ -174,6 +176,10 @@ def table():
     ends = " A process with GAMG has 15 s, in which its set-ups do not always end."
     if lost:
         ends += f" GAMG has no result for {'; '.join(lost)}."
+    for (way, ranks), tried in sorted(HOST.items()):
+        if way == "bjacobi" and tried - HOST.get(("gamg", ranks), set()):
+            few = len(tried - HOST.get(("gamg", ranks), set()))
+            ends += f" On {ranks} of the CPU's cores it has none for {few} of {len(tried)} systems."
     if EARLIER:
         names = "; ".join(sorted(EARLIER))
         ends += f" Its results of {names} are of an earlier run on another H200, and compared with this run's."

@@ -105,7 +105,7 @@ TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lowe
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {
-  TRSV_FEW_LEVELS = 32 /* with at most so many level sets, heights, and both plans at the same time, save no time */
+  TRSV_FEW_LEVELS = 32 /* up to so many level sets neither heights nor both plans at the same time save time */
 };
 
 /* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
