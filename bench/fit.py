@@ -5,7 +5,8 @@ fit.py            for each formula: the rms error of the logarithm of the time w
                   constants fitted again, and of each family of matrices with constants fitted to the others; then both
                   values of each constant
 fit.py FORMULA    the same for one formula, as thread; fit.py --list prints their names
-fit.py order [--check]     the choice of the ordering: fit_order.py
+fit.py --check             the exit status is 1 if constants of a choice lose more than those that fit best:
+                           fit_order.py, fit_settings.py
 fit.py --matrices FOLDER   the matrices of these results, as arguments of bench/statistics.c; files are in FOLDER
 
 The fit minimizes the squares of log(predicted / measured) over single solves in
@@ -262,11 +263,11 @@ def main(args):
     if args[:1] == ["--matrices"]:
         print(*matrices(args[1]))
         return 0
-    if args[:1] in (["order"], ["--check"]):
-        command = [sys.executable, os.path.join(ROOT, "bench", "fit_order.py"), *args[args[0] == "order":]]
-        return subprocess.run(command, check=False).returncode
+    if args == ["--check"]:
+        scripts = [os.path.join(ROOT, "bench", name) for name in ("fit_order.py", "fit_settings.py")]
+        return max(subprocess.run([sys.executable, s, "--check"], check=False).returncode for s in scripts)
     if args == ["--list"]:
-        print(*names, "order")
+        print(*names)
         return 0
     lib, table = library()
     rows = measured()

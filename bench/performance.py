@@ -20,12 +20,11 @@ LIMITS = (1.5, 2, 2.5, 4, 8, float("inf"))  # of a plan's memory, over the facto
 
 
 def constants():
-    """ns of a launch, without and with clusters; ns of a step, by the dependencies of a record; seconds of a byte."""
+    """ns of a launch; ns of a step, by the dependencies of a record; seconds of a byte."""
     with open(os.path.join(ROOT, "src", "kernels", "solve", "model", "constants.h"), encoding="utf-8") as f:
         values = {name: float(value) for name, value in re.findall(r"C\((\w+),\s*([0-9.e-]+),", f.read())}
-    start = [values["settings_start"], values["settings_start_cluster"]]
     step = {int(name.rsplit("_", 1)[1]): int(ns) for name, ns in values.items() if name.startswith("settings_step_")}
-    return start, step, COPIED_BYTE
+    return values["settings_start"], step, COPIED_BYTE
 
 
 def table(cases):
@@ -41,10 +40,10 @@ def table(cases):
         if c.triangle != "lower" or c.matrix not in SHOWN or c.chosen["algorithm"] != "chunk":
             continue
         s = settings(c.chosen["setting"])
-        chunks, k, clusters = s.chunks, s.length, s.cluster
+        chunks, k = s.chunks, s.length
         dependencies = c.nnz / c.rows - 1
         records = c.rows * (1 if dependencies <= k else 1 + (dependencies - 2) / (k - 1))
-        chain = 1e-6 * (start[clusters > 1] + c.levels * step[k])
+        chain = 1e-6 * (start + c.levels * step[k])
         out.append(
             f"| {SHOWN[c.matrix] or c.matrix} | {c.levels:,} | {k} | {step[k]} | {digits(chain)} |"
             f" {records / (32 * chunks):,.0f} | {digits(1e3 * byte * c.chosen['plan_bytes'])} |"

@@ -79,8 +79,8 @@ begin_comparison() { # TITLE: of a part that calls compare_ways
   rm -f "$results/$part.jsonl"
   : >"$results/$part.log"
 }
-compare_ways() { # SECONDS WAYS VALUES FILES COMMAND...: solves systems in these ways, in a process of their own, so that
-  # an error does not end others; FILES with commas. Appends to RESULTS/PART.jsonl and RESULTS/PART.log
+compare_ways() { # SECONDS WAYS VALUES FILES COMMAND...: solves systems in these ways, in a process of their own, so
+  # that an error does not end others; FILES with commas. Appends to RESULTS/PART.jsonl and RESULTS/PART.log
   local names=${4//"$SPTRSV_MATRICES"\//}
   timeout -k 5 "$1" "${@:5}" -ways "$2" -values "$3" -f "$4" -dll_append "$LIB" -use_gpu_aware_mpi 0 \
     -o "$results/$part.jsonl" >>"$results/$part.log" 2>&1

@@ -6,7 +6,8 @@
 
    Origins:
      fit      fitted to the logarithm of measured times (bench/fit.py)
-     choice   near the best fit, and best for the selection among algorithms or of the order (bench/fit_order.py)
+     choice   near the best fit, and best for the selection among algorithms, of the order (bench/fit_order.py) or of
+              settings of chunk (bench/fit_settings.py)
      hand     set by hand, for the reason given at the group
 
    Units: s: seconds; ns; a level: for each level set; a row, an entry: for each row or entry of the triangle; rows,
@@ -87,8 +88,7 @@
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
   /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \
   /* 54). mean: over the steps of many solves, waits included. */ \
-  C(settings_start,         7000,     "ns",        fit) \
-  C(settings_start_cluster, 8000,     "ns",        fit) \
+  C(settings_start,         8000,     "ns",        fit) \
   C(settings_step_2,        54,       "ns a step of records of 2", fit) \
   C(settings_step_3,        67,       "ns a step of records of 3", fit) \
   C(settings_step_5,        88,       "ns a step of records of 5", fit) \
@@ -108,7 +108,7 @@
   C(settings_late_sum,      0.35,     "1, a partial sum that waits for late dependencies", fit) \
   C(settings_fill,          0.6,      "1, steps over records by width", fit) \
   C(settings_spread_late,   0.4,      "1, chunks over which a level set with late dependencies is spread", fit) \
-  C(settings_spread,        0.75,     "1, and other ones", fit) \
+  C(settings_spread,        0.84,     "1, and other ones", choice) \
   C(settings_power,         1.7,      "1, the power in which chain and work add up", fit) \
   C(settings_deep,          40,       "level sets above which chains are what takes time", hand) \
   C(settings_rows_shallow,  400,      "rows of a chunk of shallow triangles", fit) \
@@ -125,12 +125,8 @@
   C(settings_plane_chunks,  1024,     "parts of planes as chunks, at most", hand) \
   C(settings_plane_imports, 20000,    "values of 8 bytes that fit into shared memory, records of up to 5", hand) \
   C(settings_plane_imports_long, 17000, "the same, longer records", hand) \
-  C(settings_sums_many,     5,        "records of a row, from which schedules take long to make", hand) \
-  C(settings_sums_cost,     1.05,     "1, what that counts for", hand) \
-  C(settings_not_planes,    2,        "1, time over that of chunks of planes, where there are planes", fit) \
-  C(settings_planes_sums,   1.5,      "1, the same of chunks of planes whose rows are cut", fit) \
+  C(settings_not_planes,    1.3,      "1, time over that of chunks of planes, where there are planes", choice) \
   C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", fit) \
-  C(settings_not_near,      1.1,      "1, time over that of few chunks, where crossings take time", fit) \
   /* Values of a factorization on the device: by hand from set-ups with new values (docs/results.md), because there */ \
   /* are no separate times of the factorization. */ \
   C(factor_launch,          20e-6,    "s",         hand) \

@@ -34,11 +34,6 @@ enum {
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-static double StartTime(const TrsvChunkSettings *s)
-{
-  return s->cluster > 1 ? k->settings_start_cluster : k->settings_start;
-}
-
 /* ns of a step, with the mean of its waits or without. */
 static double StepTime(int waits, int length)
 {
@@ -53,7 +48,7 @@ static double StepTime(int waits, int length)
 /* The steps of a schedule include the waits. */
 double TrsvInverseSeconds(const TrsvChunkSettings *s, int steps)
 {
-  return k->inverse_launch + k->inverse_estimate * 1e-9 * (StartTime(s) + steps * StepTime(0, s->length));
+  return k->inverse_launch + k->inverse_estimate * 1e-9 * (k->settings_start + steps * StepTime(0, s->length));
 }
 
 /* The number of records of a row with so many dependencies, and of a row of mean length. */
@@ -106,7 +101,7 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
   const double size    = (double)t->rows / s->chunks,
                imports = (t->row_mean - 1) * (1 - t->hub_fraction) * size * fmin(1, t->mean_offset / size);
 
-  return 1e-9 * (StartTime(s) + SolveSteps(t, s) * StepTime(!TrsvIsGrid(t), s->length)) +
+  return 1e-9 * (k->settings_start + SolveSteps(t, s) * StepTime(!TrsvIsGrid(t), s->length)) +
          1e-9 * k->settings_import * imports;
 }
 
@@ -163,20 +158,12 @@ enum {
   NEAR_CHUNKS  = -1
 };
 
-/* Corrects the seconds for what the prediction leaves out:
-   - chunks that are not planes wait for more than the plane before; partial sums in planes wait, too;
-   - in a grid nearly all dependencies of a row are late;
-   - short records of long rows: making the schedule takes longer.
-   n: the choice of the number of chunks. */
-static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length, int planes, int near, int n)
+/* The factor of what the prediction leaves out in grids: nearly all dependencies of a row are late, so its partial sums
+   wait; and chunks that are not planes wait for more than the one before. */
+static double GridCorrection(const TrsvStatistics *t, int length, int not_planes)
 {
-  const int cut = MeanRecords(t, length) > 1, many = length == records[0].length && !(t->late_per_row > 0) &&
-                                                     MeanRecords(t, length) >= k->settings_sums_many;
-
-  if (planes) seconds *= n != PLANE_CHUNKS ? k->settings_not_planes : cut ? k->settings_planes_sums : 1;
-  else if (TrsvIsGrid(t) && cut) seconds *= k->settings_grid_sums;
-  else if (near && n > NEAR_CHUNKS) seconds *= k->settings_not_near;
-  return many ? seconds * k->settings_sums_cost : seconds;
+  return (TrsvIsGrid(t) && MeanRecords(t, length) > 1 ? k->settings_grid_sums : 1) *
+         (not_planes ? k->settings_not_planes : 1);
 }
 
 /* The settings with records of this length in so many chunks, n being the choice of that number. In the result chunks
@@ -247,7 +234,7 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
         const TrsvChunkSettings s = MakeSettings(t, length, chunks, n, clustered, most);
 
         if (!s.chunks) continue;
-        const double when = CorrectSeconds(TrsvChunkSettingsSeconds(t, &s), t, length, planes, near, n);
+        const double when = GridCorrection(t, length, planes && n != PLANE_CHUNKS) * TrsvChunkSettingsSeconds(t, &s);
         choices           = InsertSettings(&s, when, choices, choice, time);
       }
     }

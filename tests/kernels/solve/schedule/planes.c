@@ -110,10 +110,10 @@ void TestPlanes(void)
     {{{30, 30, 30}, 7, 0}, 30, 1, 3, 16, 0}, {{{20, 42, 25}, 27, 0}, 25, 1, 13, 16, 0},
   };
   static const Case none[] = {
-    {{{20, 20, 20}, 7, 0}, 4, 1, 3, 1, 0},  /* planes too small */
-    {{{60, 50, 20}, 7, 0}, 30, 2, 3, 8, 0}, /* too few */
+    {{{20, 20, 20}, 7, 0}, 8, 1, 3, 8, 0},  /* planes too small */
+    {{{60, 50, 20}, 7, 0}, 15, 1, 3, 8, 0}, /* too few */
     {{{100, 100, 1}, 7, 0}, 8, 1, 2, 8, 0}, /* lines: few chunks, because each is a crossing; */
-    {{{300, 300, 1}, 7, 0}, 16, 1, 2, 16, 0},
+    {{{300, 300, 1}, 7, 0}, 22, 1, 2, 8, 0},
     {{{50, 2000, 1}, 7, 0}, 100, 1, 2, 8, 0}, /* but many where a level set is spread over few lines */
   };
   /* not a whole number of planes: chunks are as large as the reach of rows, or nearly so */
