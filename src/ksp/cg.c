@@ -90,7 +90,11 @@ static PetscErrorCode KSPSolve_CGDevice(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
-  PetscCall(KSPOnDeviceTry(ksp, d, d->trust_region ? "it has a trust region or a target" : NULL, &here));
+  PetscCall(KSPOnDeviceTry(ksp, d,
+                           d->trust_region     ? "it has a trust region or a target" :
+                           d->single_reduction ? "it uses a single reduction" :
+                                                 NULL,
+                           &here));
 #if KSP_ON_DEVICE
   if (here) PetscCall(SolveHere(ksp, d));
 #endif
@@ -119,6 +123,39 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 1/2 x'Ax - b'x = -1/2 x'(b + r), of the last solve, or in a monitor of the iteration. */
+static PetscErrorCode KSPCGGetObjFcn_CGDevice(KSP ksp, PetscReal *objective)
+{
+  KSPOnDevice *d;
+  PetscScalar  xb, xr;
+
+  PetscFunctionBegin;
+  PetscCall(KSPOnDeviceGet(ksp, &d));
+  if (d->reason || !d->scalars || !ksp->vec_sol || !ksp->vec_rhs || !ksp->work) {
+    PetscCall((*d->get_objective)(ksp, objective));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecDot(ksp->vec_sol, ksp->vec_rhs, &xb));
+  PetscCall(VecDot(ksp->vec_sol, ksp->work[0], &xr));
+  *objective = -0.5 * PetscRealPart(xb + xr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's function replaces the solve and KSPCGGetObjFcn(), which there is not with a single reduction. */
+static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
+{
+  KSPOnDevice *d;
+
+  PetscFunctionBegin;
+  PetscCall(KSPOnDeviceGet(ksp, &d));
+  PetscCall((*d->use_single_reduction)(ksp, use));
+  d->petsc.solve      = ksp->ops->solve;
+  d->single_reduction = use;
+  ksp->ops->solve     = KSPSolve_CGDevice;
+  if (!use) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", KSPCGGetObjFcn_CGDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    KSPCGDEVICE - "cgdevice", the conjugate gradient method with scalars on the GPU: the vector operations between
    products are four kernels an iteration, and the host waits for one number instead of three
@@ -132,7 +169,8 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
 
    `KSPCG` solves, and the view reports the reason, if scalars are not real double, vectors are not of type seqcuda (on
    several ranks, or on the host), there is a trust region or an objective target, or with
-   `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` or `KSPSetCheckNormIteration()`.
+   `KSPCGUseSingleReduction()`, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` or
+   `KSPSetCheckNormIteration()`.
 
    Level: beginner
 
@@ -147,8 +185,13 @@ PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscCall(KSPOnDeviceGet(ksp, &d));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetRadius_C", &d->set_radius));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", &d->set_target));
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", &d->get_objective));
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C", &d->use_single_reduction));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetRadius_C", KSPCGSetRadius_CGDevice));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C",
                                        KSPCGSetObjectiveTarget_CGDevice));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", KSPCGGetObjFcn_CGDevice));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C",
+                                       KSPCGUseSingleReduction_CGDevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

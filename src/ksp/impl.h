@@ -18,8 +18,11 @@ typedef struct {
   TrsvKrylov    *scalars; /* NULL before the first solve on the device */
   TrsvStopping   stopping;
   PetscInt       lag;     /* 1: the host launches an iteration before it reads the norm of the one before; or 0 */
-  PetscBool      trust_region; /* CG: a radius or a target has been set */
-  PetscErrorCode (*set_radius)(KSP, PetscReal), (*set_target)(KSP, PetscReal);
+  /* of CG: */
+  PetscBool trust_region;     /* a radius or a target has been set */
+  PetscBool single_reduction; /* KSPCGUseSingleReduction() has been called */
+  PetscErrorCode (*set_radius)(KSP, PetscReal), (*set_target)(KSP, PetscReal), (*get_objective)(KSP, PetscReal *),
+    (*use_single_reduction)(KSP, PetscBool);
 } KSPOnDevice;
 
 PETSC_INTERN PetscErrorCode KSPCreate_CGDevice(KSP);

@@ -5,8 +5,9 @@
 
 /* The matrix that PETSc factors on the host: for MATSEQAIJCUSPARSE a seqaij matrix with the arrays on the host,
    otherwise local. A factor of a MATSEQAIJCUSPARSE matrix would inherit the composed functions of its type, and PETSc
-   would leak them. */
-static PetscErrorCode GetHostMatrix(Mat local, Mat *onhost)
+   would leak them. inodes: whether the seqaij matrix has i-nodes, which the numeric phase needs if the symbolic phase
+   had them. */
+static PetscErrorCode GetHostMatrix(Mat local, PetscBool inodes, Mat *onhost)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
@@ -27,7 +28,7 @@ static PetscErrorCode GetHostMatrix(Mat local, Mat *onhost)
              ((PetscObject)local)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* copies them from the GPU if they are newer there */
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, &made));
-  ierr = MatSetOption(made, MAT_USE_INODES, PETSC_FALSE); /* as local; takes effect at the next assembly */
+  ierr = MatSetOption(made, MAT_USE_INODES, inodes); /* takes effect at the next assembly */
   if (!ierr) ierr = MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY);
   if (!ierr) ierr = MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY);
   if (ierr) PetscCall(MatDestroy(&made));
@@ -161,6 +162,16 @@ static PetscErrorCode CheckOrder(const SpTRSVGPU *s, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HasInodes(Mat A, PetscBool *has)
+{
+  PetscInt count = 0, *sizes, limit;
+
+  PetscFunctionBegin;
+  PetscCall(MatInodeGetInodeSizes(A, &count, &sizes, &limit));
+  *has = (PetscBool)(count > 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* row and column: as SpTRSVGPUReadOrderings() returns them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
@@ -176,7 +187,9 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
   PetscCall(CheckOrder(s, local));
   ierr = s->is_natural ? GetNaturalOrdering(s, local, &own[0], &own[1]) : PETSC_SUCCESS;
-  if (!ierr) ierr = GetHostMatrix(local, &onhost);
+  if (!ierr) ierr = GetHostMatrix(local, PETSC_FALSE, &onhost);
+  s->has_inodes = PETSC_FALSE;
+  if (!ierr && s->is_csr) ierr = HasInodes(onhost, &s->has_inodes);
   if (!ierr) ierr = MakeFactor(s, onhost, s->is_natural ? own[0] : row, s->is_natural ? own[1] : column, info);
   PetscCall(MatDestroy(&onhost));
   for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&own[i]));
@@ -216,7 +229,7 @@ PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
-  PetscCall(GetHostMatrix(local, &onhost));
+  PetscCall(GetHostMatrix(local, s->has_inodes, &onhost));
   keep                     = onhost->erroriffailure;
   onhost->erroriffailure   = PETSC_FALSE; /* numeric.c reports a zero pivot, with its row */
   s->host->factorerrortype = MAT_FACTOR_NOERROR;

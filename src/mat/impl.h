@@ -45,6 +45,8 @@ typedef struct {
   PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, which PCILU replaces by INBLOCKS for matrices of a GPU */
   TrsvMemory        memory;            /* where the solves run */
   PetscBool         is_csr;            /* the block is of type aij; only then PETSc's factor is read as triangles */
+  PetscBool         is_cusparse;       /* the block was of type aijcusparse in the symbolic phase */
+  PetscBool         has_inodes;        /* PETSc's symbolic phase was of a matrix with i-nodes */
   PetscBool         is_natural;        /* the rows are factored in the order of the matrix */
   PetscBool         multicolor;        /* this rank's rows are factored in an order made here */
   PetscBool         any_multicolor;    /* some rank's rows are */

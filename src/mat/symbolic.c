@@ -126,6 +126,7 @@ static PetscErrorCode RecordMatrix(SpTRSVGPU *s, Mat A, Mat local)
   PetscCall(MatGetInfo(local, MAT_LOCAL, &info));
   s->nonzeros = info.nz_used;
   PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &s->is_cusparse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
    The PC types: their data, and the functions of each file.
 
    pc.c            PETSc's PCILU with our solver type, and a few of its operations wrapped
+   pcfactor.c      PETSc's functions PCFactor...() wrapped
    pcinterface.c   what programs call
    options.c       the same by options
    view.c          what is printed
@@ -41,11 +42,13 @@ typedef struct {
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
   PetscErrorCode (*setordering)(PC, MatOrderingType);
   PetscErrorCode (*reorder)(PC, PetscReal);
+  PetscErrorCode (*setsolvertype)(PC, MatSolverType);
 } PC_SpTRSVGPU;
 
-/* pc.c, pcinterface.c, options.c, view.c */
+/* pc.c, pcfactor.c, pcinterface.c, options.c, view.c */
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
+PETSC_INTERN PetscErrorCode SpTRSVGPUWrapPCFactor(PC, PC_SpTRSVGPU *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPC(PC, PC_SpTRSVGPU **);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC, SpTRSVGPUOptionItems);
 PETSC_INTERN PetscErrorCode PCView_SpTRSVGPU(PC, PetscViewer);

@@ -1,8 +1,8 @@
 /*
    The PC types sptrsvgpu and capellini: PETSc's PCILU with our solver type.
 
-   PETSc's function creates the PC; a few of its operations and PCFactor functions are then wrapped here. ILU and ICC
-   differ in the factor Mat only: PETSc's PCILU calls the same steps for both.
+   PETSc's function creates the PC; a few of its operations are then wrapped here, and PCFactor functions in pcfactor.c.
+   ILU and ICC differ in the factor Mat only: PETSc's PCILU calls the same steps for both.
 */
 #include "impl.h"
 
@@ -116,6 +116,11 @@ static PetscErrorCode CheckOtherSolverType(PC pc, const PC_SpTRSVGPU *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool HasNonzeroShift(const PC_SpTRSVGPU *p)
+{
+  return (PetscBool)(p->has_shift && p->shift == MAT_SHIFT_NONZERO);
+}
+
 /* Makes the factor Mat and gives it its settings. PETSc's set-up calls this; users may call it before. */
 static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
 {
@@ -144,7 +149,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   s->settings.thread_level = p->thread_level;
   PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
   s->kind          = p->kind;
-  s->nonzero_shift = (PetscBool)(p->has_shift && p->shift == MAT_SHIFT_NONZERO);
+  s->nonzero_shift = HasNonzeroShift(p);
   if (p->skip_orderings) {
     if (!pc->setupcalled) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* for the view */
     F->canuseordering = PETSC_FALSE;
@@ -152,59 +157,23 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SpTRSVGPU(PC pc, PetscReal tolerance)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetPC(pc, &p));
-  PetscCall((*p->reorder)(pc, tolerance));
-  p->moves_diagonal = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFactorSetShiftType_SpTRSVGPU(PC pc, MatFactorShiftType shift)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetPC(pc, &p));
-  PetscCall((*p->setshifttype)(pc, shift));
-  p->has_shift = PETSC_TRUE;
-  p->shift     = shift;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFactorSetMatOrderingType_SpTRSVGPU(PC pc, MatOrderingType type)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetPC(pc, &p));
-  PetscCall((*p->setordering)(pc, type));
-  PetscCall(PetscStrncpy(p->given_ordering, type, sizeof(p->given_ordering)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
-{
-  PetscFunctionBegin;
-  PetscCheck(!flg, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_type %s does not factor in place: the matrix stays as it is, and the factor has a layout of its own",
-             ((PetscObject)pc)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MatAXPY(), MatTranspose(), MatConvert() and others may replace the contents of the matrix object. Its nonzero state
-   may then be the old one by chance, and PETSc reports the same pattern. */
+   may then be the old one by chance, and PETSc reports the same pattern. MatConvert() in place between aij and
+   aijcusparse keeps object and state; the factor has to follow the matrix. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
-  PetscObjectId id;
+  const SpTRSVGPU *s;
+  PetscObjectId    id;
+  PetscBool        cusparse;
+  Mat              local;
 
   PetscFunctionBegin;
   if (!SpTRSVGPUCurrentFactor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
+  s = (const SpTRSVGPU *)p->factor->data;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  if (id != ((const SpTRSVGPU *)p->factor->data)->id || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  PetscCall(SpTRSVGPUGetLocal(pc->pmat, &local));
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
+  if (id != s->id || cusparse != s->is_cusparse || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,6 +197,8 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   PetscBool ours, natural;
 
   PetscFunctionBegin;
+  /* the factor of a first set-up that has failed would keep its kind and its order */
+  if (p->failed && !pc->setupcalled) PetscCall(PCReset_SpTRSVGPU(pc));
   PetscCall(CheckPattern(pc, p));
   F            = SpTRSVGPUCurrentFactor(pc, p);
   p->keep_kind = PETSC_FALSE;
@@ -239,6 +210,9 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   /* PETSc would make two index sets for the natural ordering: 12 ms for 2e6 rows */
   PetscCall(PetscStrcmp(p->given_ordering, MATORDERINGNATURAL, &natural));
   p->skip_orderings = (PetscBool)((natural || !p->given_ordering[0]) && !p->moves_diagonal);
+  /* PCILU has replaced the shift nonzero if the last matrix was on a GPU; in the same pattern it asks for no factor */
+  if (p->has_shift) PetscCall((*p->setshifttype)(pc, p->shift));
+  if (F) ((SpTRSVGPU *)F->data)->nonzero_shift = HasNonzeroShift(p);
   /* with an error in the factor PETSc would not factor again */
   if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
@@ -263,18 +237,6 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* PETSc's functions that are wrapped. */
-static const struct {
-  const char *name;
-  void (*function)(void);
-} wrapped[] = {
-  {"PCFactorSetUpMatSolverType_C",        (void (*)(void))PCFactorSetUpMatSolverType_SpTRSVGPU       },
-  {"PCFactorSetShiftType_C",              (void (*)(void))PCFactorSetShiftType_SpTRSVGPU             },
-  {"PCFactorSetMatOrderingType_C",        (void (*)(void))PCFactorSetMatOrderingType_SpTRSVGPU       },
-  {"PCFactorReorderForNonzeroDiagonal_C", (void (*)(void))PCFactorReorderForNonzeroDiagonal_SpTRSVGPU},
-  {"PCFactorSetUseInPlace_C",             (void (*)(void))PCFactorSetUseInPlace_SpTRSVGPU            },
-};
 
 static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 {
@@ -348,19 +310,16 @@ static PetscErrorCode CreateFromILU(PC pc, PetscBool thread_level)
   p->view           = pc->ops->view;
   p->reset          = pc->ops->reset;
   p->destroy        = pc->ops->destroy;
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", &p->setordering));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", &p->reorder));
-
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setuponblocks  = SPTRSVGPU_SETUP_ON_BLOCKS;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
   pc->ops->view           = PCView_SpTRSVGPU;
   pc->ops->reset          = PCReset_SpTRSVGPU;
   pc->ops->destroy        = PCDestroy_SpTRSVGPU;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(wrapped); i++)
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, wrapped[i].name, wrapped[i].function));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C",
+                                       PCFactorSetUpMatSolverType_SpTRSVGPU));
+  PetscCall(SpTRSVGPUWrapPCFactor(pc, p));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPTRSVGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

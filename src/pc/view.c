@@ -25,12 +25,14 @@ PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PC_SpTRSVGPU    *p;
   const SpTRSVGPU *s;
   Mat              F;
-  PetscBool        ascii, by_matrix;
+  PetscBool        ascii, string, by_matrix;
   PetscMPIInt      size;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string && !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's view would read a factor */
   F         = SpTRSVGPUCurrentFactor(pc, p);
   s         = F ? (const SpTRSVGPU *)F->data : NULL;
   by_matrix = (PetscBool)(p->requested_kind == MAT_FACTOR_NONE);

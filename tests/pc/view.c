@@ -126,11 +126,12 @@ static PetscErrorCode ZeroPivot(PC pc, Mat A)
 
 int main(int argc, char **args)
 {
-  char      version[64];
-  Mat       A, F;
-  PC        pc;
-  PetscBool device;
-  int       ranks;
+  char        version[64];
+  Mat         A, F;
+  PC          pc;
+  PetscViewer viewer;
+  PetscBool   device;
+  int         ranks;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -141,6 +142,9 @@ int main(int argc, char **args)
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
+  PetscCall(PetscViewerStringOpen(PETSC_COMM_WORLD, version, sizeof(version), &viewer));
+  PetscCall(PCView(pc, viewer)); /* before the set-up */
+  PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PCSetUp(pc));
   PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR,
                           SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
