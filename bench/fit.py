@@ -74,14 +74,14 @@ def library():
 
 def settings(text):
     """The settings of a schedule: 'chunks=48 record=2 ...', in some results 'P48 K2 W32 N16 R2048 S8 L-1 C8 D4'."""
-    old = dict(re.findall(r"\b([PKNL])(-?\d+)", text))
+    old = dict(re.findall(r"\b([PKWNL])(-?\d+)", text))
     new = dict(re.findall(r"\b(\w+)=(-?\d+)", text))
     find = lambda letter, word, default=0: int(old.get(letter) or new.get(word) or default)
     s = Settings()
     values = {
         "chunks": find("P", "chunks"),
         "length": find("K", "record"),
-        "width": int(re.search(r"W(\d+)|$", text).group(1) or 32),
+        "width": find("W", "width") or 32,
         "cluster": find("N", "cluster"),
         "ring": 2048,
         "stages": 8,

@@ -10,7 +10,8 @@ fit_settings.py --report   the loss on the half of the corpus that is for report
 The loss of a triangle is the time with its settings over the shortest time with any settings of `chunk`, without
 inverted blocks. FITTED are fitted, over a grid, to results/{solve,families,large}.jsonl and to the half of
 results/corpus_solves.jsonl that is for fitting: least geometric mean of the loss. A triangle of the corpus counts if
-`auto` chose `chunk`. Settings that no run has measured are passed over; their number is printed. Needs gcc.
+`auto` chose `chunk`. If no run has measured the settings that rank best, the next that were measured count; the number
+of such triangles is printed, and of those of which none were measured, which do not count. Needs gcc.
 """
 
 import ctypes
@@ -21,18 +22,19 @@ import os
 import re
 import sys
 
-from fit import CONSTANTS, ROOT, Settings, Statistics, family, kind, library, settings
+from fit import CONSTANTS, ROOT, Settings, family, kind, library, settings, source
 from fit_order import ERRORS, left_out, standard_errors_above
 from results import mean
+from selections import DOUBLE, WORST, read_uses, statistics
 
 FITTED = {
     "settings_spread": [round(0.6 + 0.04 * i, 2) for i in range(12)],
     "settings_not_planes": [1, 1.15, 1.3, 1.5, 2],
+    "settings_grid_sums": [1, 1.1, 1.2, 1.3, 1.4],
 }
 FILES = ("solve", "families", "large", "corpus_solves")
-CHOICES = 10  # CHUNK_CHOICES
-MULTIPROCESSORS, SHARED, DOUBLE = 132, 227 * 1024, 1  # of an H200; TrsvPrecision
-WORST = 1.2
+CHOICES = int(re.search(r"CHUNK_CHOICES = (\d+)", source("solve/schedule/schedule.h")).group(1))
+MULTIPROCESSORS, SHARED = 132, 227 * 1024  # of an H200
 
 
 class Limits(ctypes.Structure):
@@ -56,8 +58,9 @@ class Triangle:
         return None, False
 
     def loss(self, lib):
+        """The logarithm; None: no ranked settings were measured."""
         ms = self.choose(lib)[0]
-        return math.log(ms / min(self.measured.values())) if ms else 0
+        return math.log(ms / min(self.measured.values())) if ms else None
 
 
 def key_of(s):
@@ -66,11 +69,7 @@ def key_of(s):
 
 def triangles():
     """Those with at least two settings, by file; those of the corpus by half."""
-    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
-        known = {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_))
-                 for d in map(json.loads, f)}
-    with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
-        halves = {d["matrix"].split("-")[0]: d["use"] for d in map(json.loads, f) if d["use"] != "real"}
+    known, halves = statistics(), read_uses()
     found = {}
     for name in FILES:
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
@@ -83,19 +82,34 @@ def triangles():
                 t = found.setdefault((source, *key), Triangle(line["matrix"], known[key], source))
                 if line["selected"]:
                     t.chosen = line["algorithm"]
-                if kind(line) == "chunk" and line["ms"] > 0:
-                    s = settings(line["setting"])
-                    s.width = int(re.search(r"width=(\d+)|$", line["setting"]).group(1) or s.width)
+                s = settings(line["setting"])
+                ranked = re.search(r"\b(S|stages=)8\b", line["setting"]) and s.import_lifetime == -1
+                if kind(line) == "chunk" and line["ms"] > 0 and ranked:
                     t.measured[key_of(s)] = min(line["ms"], t.measured.get(key_of(s), math.inf))
     some = [t for t in found.values() if len(t.measured) > 1]
     return [t for t in some if not t.source.startswith("corpus") or t.chosen == "chunk"]
 
 
 def print_loss(title, lib, some):
-    losses = [math.exp(t.loss(lib)) for t in some]
+    losses = [math.exp(x) for x in (t.loss(lib) for t in some) if x is not None]
     passed = sum(not t.choose(lib)[1] for t in some)
     print(f"{title}: {mean(losses):.4f} of the best settings, at most {max(losses):.2f}, "
-          f"{sum(x > WORST for x in losses)} of {len(losses)} above {WORST}; {passed} with settings passed over")
+          f"{sum(x > WORST for x in losses)} of {len(losses)} above {WORST}; of {passed} the best ranked settings were "
+          f"not measured, of {len(some) - len(losses)} none")
+
+
+def print_sensitivity(lib, table, place, fitted):
+    print("a fifth smaller, a fifth larger (triangles of which no ranked settings were measured, left out):")
+    for name, value, _, _ in CONSTANTS:
+        if not name.startswith("settings_"):
+            continue
+        both = []
+        for factor in (0.8, 1.2):
+            table[place[name]] = factor * float(value)
+            losses = [x for x in (t.loss(lib) for t in fitted) if x is not None]
+            both.append(f"{math.exp(sum(losses) / len(losses)):.4f} ({len(fitted) - len(losses)})")
+        table[place[name]] = float(value)
+        print(f"  {name:28s} " + " ".join(both))
 
 
 def main(args):
@@ -107,9 +121,9 @@ def main(args):
     for values in itertools.chain(itertools.product(*FITTED.values()), [stock]):
         for name, value in zip(FITTED, values):
             table[place[name]] = value
-        losses[values] = [t.loss(lib) for t in fitted]
+        losses[values] = [t.loss(lib) or 0 for t in fitted]
     cost = {values: math.exp(sum(x) / len(x)) for values, x in losses.items()}
-    best = min(cost, key=cost.get)
+    best = min(cost, key=lambda values: (cost[values], values != stock))
     above = standard_errors_above(losses, best, stock, fitted)
     describe = lambda values: ", ".join(f"{n} {v:g}" for n, v in zip(FITTED, values)) + f": {cost[values]:.4f}"
     summary = f"{describe(stock)}; least: {describe(best)}, {above:.1f} standard errors less"
@@ -121,15 +135,7 @@ def main(args):
         print_loss(source, lib, [t for t in every if t.source == source])
     families = len({t.family for t in fitted})
     print(f"{summary}; {left_out(losses, fitted):.4f} with each of {families} families left out of the fit")
-    print("a fifth smaller, a fifth larger:")
-    for name, value, _, _ in CONSTANTS:
-        if name.startswith("settings_"):
-            both = []
-            for factor in (0.8, 1.2):
-                table[place[name]] = factor * float(value)
-                both.append(math.exp(sum(t.loss(lib) for t in fitted) / len(fitted)))
-            table[place[name]] = float(value)
-            print(f"  {name:28s} {both[0]:.4f} {both[1]:.4f}")
+    print_sensitivity(lib, table, place, fitted)
     return 0
 
 

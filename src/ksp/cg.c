@@ -123,25 +123,30 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1/2 x'Ax - b'x = -1/2 x'(b + r), of the last solve, or in a monitor of the iteration. */
+/* A solve on the GPU does not compute the objective. PETSc's type does, so its function returns it after its solves. */
 static PetscErrorCode KSPCGGetObjFcn_CGDevice(KSP ksp, PetscReal *objective)
 {
   KSPOnDevice *d;
-  PetscScalar  xb, xr;
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
-  if (d->reason || !d->scalars || !ksp->vec_sol || !ksp->vec_rhs || !ksp->work) {
-    PetscCall((*d->get_objective)(ksp, objective));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecDot(ksp->vec_sol, ksp->vec_rhs, &xb));
-  PetscCall(VecDot(ksp->vec_sol, ksp->work[0], &xr));
-  *objective = -0.5 * PetscRealPart(xb + xr);
+  PetscCheck(d->reason || !d->scalars, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "A solve by KSP type %s on the GPU has no objective; use KSPCG, or set a radius or a target before",
+             ((PetscObject)ksp)->type_name);
+  PetscCall((*d->get_objective)(ksp, objective));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's function replaces the solve and KSPCGGetObjFcn(), which there is not with a single reduction. */
+/* PETSc 3.20 has no such function for KSPCG. */
+static PetscErrorCode ComposeObjective(KSP ksp, const KSPOnDevice *d)
+{
+  PetscFunctionBegin;
+  if (d->get_objective)
+    PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", KSPCGGetObjFcn_CGDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's function sets another solve. With a single reduction it removes KSPCGGetObjFcn(), else it sets its own. */
 static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
 {
   KSPOnDevice *d;
@@ -152,7 +157,7 @@ static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
   d->petsc.solve      = ksp->ops->solve;
   d->single_reduction = use;
   ksp->ops->solve     = KSPSolve_CGDevice;
-  if (!use) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", KSPCGGetObjFcn_CGDevice));
+  if (!use) PetscCall(ComposeObjective(ksp, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,7 +175,7 @@ static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
    `KSPCG` solves, and the view reports the reason, if scalars are not real double, vectors are not of type seqcuda (on
    several ranks, or on the host), there is a trust region or an objective target, or with
    `KSPCGUseSingleReduction()`, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` or
-   `KSPSetCheckNormIteration()`.
+   `KSPSetCheckNormIteration()`. `KSPCGGetObjFcn()` is an error after a solve on the GPU.
 
    Level: beginner
 
@@ -190,7 +195,7 @@ PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetRadius_C", KSPCGSetRadius_CGDevice));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C",
                                        KSPCGSetObjectiveTarget_CGDevice));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGGetObjFcn_C", KSPCGGetObjFcn_CGDevice));
+  PetscCall(ComposeObjective(ksp, d));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C",
                                        KSPCGUseSingleReduction_CGDevice));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,7 +20,7 @@ typedef struct {
   PetscInt       lag;     /* 1: the host launches an iteration before it reads the norm of the one before; or 0 */
   /* of CG: */
   PetscBool trust_region;     /* a radius or a target has been set */
-  PetscBool single_reduction; /* KSPCGUseSingleReduction() has been called */
+  PetscBool single_reduction; /* KSPCGUseSingleReduction() is on */
   PetscErrorCode (*set_radius)(KSP, PetscReal), (*set_target)(KSP, PetscReal), (*get_objective)(KSP, PetscReal *),
     (*use_single_reduction)(KSP, PetscBool);
 } KSPOnDevice;

@@ -5,8 +5,8 @@
 
 /* The matrix that PETSc factors on the host: for MATSEQAIJCUSPARSE a seqaij matrix with the arrays on the host,
    otherwise local. A factor of a MATSEQAIJCUSPARSE matrix would inherit the composed functions of its type, and PETSc
-   would leak them. inodes: whether the seqaij matrix has i-nodes, which the numeric phase needs if the symbolic phase
-   had them. */
+   would leak them. inodes: whether the seqaij matrix may have i-nodes, which the numeric phase needs if the symbolic
+   phase had them. */
 static PetscErrorCode GetHostMatrix(Mat local, PetscBool inodes, Mat *onhost)
 {
   const PetscInt    *i, *j;
@@ -164,11 +164,11 @@ static PetscErrorCode CheckOrder(const SpTRSVGPU *s, Mat local)
 
 static PetscErrorCode HasInodes(Mat A, PetscBool *has)
 {
-  PetscInt count = 0, *sizes, limit;
+  PetscInt *sizes = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatInodeGetInodeSizes(A, &count, &sizes, &limit));
-  *has = (PetscBool)(count > 0);
+  PetscCall(MatInodeGetInodeSizes(A, NULL, &sizes, NULL));
+  *has = (PetscBool)(sizes != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,6 +38,7 @@ static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetPC(pc, &p));
+  p->failed = PETSC_FALSE;
   ForgetReason(p);
   SaveSettings(p);
   PetscCall(MatDestroy(&p->factor));
@@ -159,7 +160,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
 
 /* MatAXPY(), MatTranspose(), MatConvert() and others may replace the contents of the matrix object. Its nonzero state
    may then be the old one by chance, and PETSc reports the same pattern. MatConvert() in place between aij and
-   aijcusparse keeps object and state; the factor has to follow the matrix. */
+   aijcusparse keeps the object and its nonzero state; the factor has to follow the matrix. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
   const SpTRSVGPU *s;
@@ -197,7 +198,7 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   PetscBool ours, natural;
 
   PetscFunctionBegin;
-  /* the factor of a first set-up that has failed would keep its kind and its order */
+  /* the factor of a first set-up that has failed would keep its kind and its order; also one that a user has */
   if (p->failed && !pc->setupcalled) PetscCall(PCReset_SpTRSVGPU(pc));
   PetscCall(CheckPattern(pc, p));
   F            = SpTRSVGPUCurrentFactor(pc, p);
@@ -210,8 +211,9 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   /* PETSc would make two index sets for the natural ordering: 12 ms for 2e6 rows */
   PetscCall(PetscStrcmp(p->given_ordering, MATORDERINGNATURAL, &natural));
   p->skip_orderings = (PetscBool)((natural || !p->given_ordering[0]) && !p->moves_diagonal);
-  /* PCILU has replaced the shift nonzero if the last matrix was on a GPU; in the same pattern it asks for no factor */
+  /* for a matrix on a GPU PCILU has replaced the shift nonzero by another, which it would keep */
   if (p->has_shift) PetscCall((*p->setshifttype)(pc, p->shift));
+  /* a factor that stays does not pass PCFactorSetUpMatSolverType() */
   if (F) ((SpTRSVGPU *)F->data)->nonzero_shift = HasNonzeroShift(p);
   /* with an error in the factor PETSc would not factor again */
   if (F) PetscCall(MatFactorClearError(F));

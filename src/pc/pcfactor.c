@@ -1,6 +1,6 @@
 /*
-   PETSc's functions PCFactor...() that are wrapped for the PC types: what users set is remembered, and PETSc's function
-   is called.
+   PETSc's functions PCFactor...() that are wrapped for the PC types. Most remember what users set, and call PETSc's
+   function.
 */
 #include "impl.h"
 
@@ -38,8 +38,8 @@ static PetscErrorCode PCFactorSetMatOrderingType_SpTRSVGPU(PC pc, MatOrderingTyp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Discards a factor of another solver type, as PCFactorSetUpMatSolverType() makes before a set-up. PETSc would keep the
-   object and replace its contents, so that its data would be those of another type. */
+/* Discards a factor of another solver type: PCFactorSetUpMatSolverType() makes one before a set-up, and a set-up that
+   fails leaves one. PETSc would keep the object and replace its contents by those of another type, or fail. */
 static PetscErrorCode PCFactorSetMatSolverType_SpTRSVGPU(PC pc, MatSolverType type)
 {
   PC_SpTRSVGPU *p;
@@ -50,8 +50,8 @@ static PetscErrorCode PCFactorSetMatSolverType_SpTRSVGPU(PC pc, MatSolverType ty
   PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall(PCFactorGetMatSolverType(pc, &before));
   PetscCall(PetscStrcmp(before, type, &same));
-  PetscCall((*p->setsolvertype)(pc, type));
   if (!same && !pc->setupcalled) PetscUseTypeMethod(pc, reset);
+  PetscCall((*p->setsolvertype)(pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,7 +32,8 @@ PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string && !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's view would read a factor */
+  /* PETSc's view reads the factor, which there may not be */
+  if (string && (!pc->setupcalled || p->failed)) PetscFunctionReturn(PETSC_SUCCESS);
   F         = SpTRSVGPUCurrentFactor(pc, p);
   s         = F ? (const SpTRSVGPU *)F->data : NULL;
   by_matrix = (PetscBool)(p->requested_kind == MAT_FACTOR_NONE);

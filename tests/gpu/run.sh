@@ -81,11 +81,11 @@ begin_comparison() { # TITLE: of a part that calls compare_ways
 }
 compare_ways() { # SECONDS WAYS VALUES FILES COMMAND...: solves systems in these ways, in a process of their own, so
   # that an error does not end others; FILES with commas. Appends to RESULTS/PART.jsonl and RESULTS/PART.log
-  local names=${4//"$SPTRSV_MATRICES"\//}
+  local first=${4%%,*} commas=${4//[^,]/}
   timeout -k 5 "$1" "${@:5}" -ways "$2" -values "$3" -f "$4" -dll_append "$LIB" -use_gpu_aware_mpi 0 \
     -o "$results/$part.jsonl" >>"$results/$part.log" 2>&1
   status=$?
-  report "${2:0:20}, $3 ${names:0:60}" $status
+  report "${2:0:20}, $3, $((${#commas} + 1)) systems from $(basename "$first") on" $status
 }
 print_built_ways() { # prints the ways of hypre and Ginkgo that the program of solutions has
   if grep -aq "hypre, error %d" "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi

@@ -2,21 +2,6 @@ static char help[] = "PETSc's functions for KSPCG, called for cgdevice.\n\n";
 
 #include "../common.h"
 
-/* The objective of the last solve, without an initial guess. */
-static PetscErrorCode Solve(const char type[], PetscBool single, Mat A, Vec b, Vec x, PetscReal *objective, KSP *ksp)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, type));
-  PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_CURRENT, PETSC_CURRENT, 200));
-  PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(KSPCGUseSingleReduction(*ksp, single));
-  PetscCall(KSPSolve(*ksp, b, x));
-  if (!single) PetscCall(KSPCGGetObjFcn(*ksp, objective));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CheckView(KSP ksp, const char line[])
 {
   FILE       *file = tmpfile();
@@ -35,40 +20,93 @@ static PetscErrorCode CheckView(KSP ksp, const char line[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **args)
+static PetscErrorCode Create(const char type[], Mat A, KSP *ksp)
 {
-  Mat       A;
-  Vec       b, x[2];
-  KSP       ksp[2];
-  PetscReal objective[2];
-  PetscInt  iterations[2];
-  PetscBool device;
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_CURRENT, PETSC_CURRENT, 200));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A single reduction that is set and unset between solves. device: cgdevice solves on the device if it can. */
+static PetscErrorCode CheckSingleReduction(Mat A, Vec b, Vec x[2], PetscBool device)
+{
+  static const PetscBool single[] = {PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  KSP                    ksp[2];
+  PetscInt               iterations[2];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 400, NULL, &A));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, ""));
-  device = (PetscBool)(device && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX));
-  PetscCall(MatCreateVecs(A, &x[0], &b));
-  PetscCall(VecDuplicate(x[0], &x[1]));
-  PetscCall(FillVec(b, 1));
-  for (int single = 1; single >= 0; single--) {
+  for (int i = 0; i < 2; i++) PetscCall(Create(i ? KSPCG : "cgdevice", A, &ksp[i]));
+  for (int s = 0; s < 3; s++) {
     for (int i = 0; i < 2; i++) {
-      PetscCall(Solve(i ? KSPCG : "cgdevice", (PetscBool)single, A, b, x[i], &objective[i], &ksp[i]));
+      if (s) PetscCall(KSPCGUseSingleReduction(ksp[i], single[s]));
+      PetscCall(KSPSolve(ksp[i], b, x[i]));
       PetscCall(KSPGetIterationNumber(ksp[i], &iterations[i]));
     }
     if (PetscAbsInt(iterations[0] - iterations[1]) > 1)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single reduction %d: %" PetscInt_FMT " iterations, should be %"
-                            PetscInt_FMT "\n", single, iterations[0], iterations[1]));
-    PetscCall(CheckVec(single ? "single reduction" : "two reductions", x[0], x[1], 1e-6));
-    if (!single && !(PetscAbsReal(objective[0] - objective[1]) <= TOLERANCE(1e-6) * PetscAbsReal(objective[1])))
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "objective %g, should be %g\n", (double)objective[0],
-                            (double)objective[1]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "solve %d: %" PetscInt_FMT " iterations, should be %" PetscInt_FMT "\n", s, iterations[0],
+                            iterations[1]));
+    PetscCall(CheckVec(single[s] ? "single reduction" : "two reductions", x[0], x[1], 1e-6));
     if (device)
-      PetscCall(CheckView(ksp[0], single ? "solved by PETSc's own type: it uses a single reduction\n" :
-                                           "scalars on the GPU; "));
-    for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+      PetscCall(CheckView(ksp[0], single[s] ? "solved by PETSc's own type: it uses a single reduction\n" :
+                                              "scalars on the GPU; "));
   }
+  for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if PETSC_VERSION_GE(3, 21, 0)
+/* The objective is PETSc's after a solve by PETSc's type, an error after a solve on the device. */
+static PetscErrorCode CheckObjective(Mat A, Vec b, Vec x[2], PetscBool device)
+{
+  PetscReal objective[2];
+  KSP       ksp[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(Create(i ? KSPCG : "cgdevice", A, &ksp[i]));
+  PetscCall(KSPCGGetObjFcn(ksp[0], &objective[0])); /* before a solve */
+  PetscCall(KSPSolve(ksp[0], b, x[0]));
+  if (device) CheckError(PETSC_ERR_SUP, KSPCGGetObjFcn(ksp[0], &objective[0]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KSPCGSetObjectiveTarget(ksp[i], -1e30));
+    PetscCall(KSPSolve(ksp[i], b, x[i]));
+    PetscCall(KSPCGGetObjFcn(ksp[i], &objective[i]));
+  }
+  if (!(objective[1] < 0) || objective[0] != objective[1])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "objective %g, should be %g\n", (double)objective[0],
+                          (double)objective[1]));
+  PetscCall(KSPCGUseSingleReduction(ksp[0], PETSC_FALSE));
+  PetscCall(KSPCGGetObjFcn(ksp[0], &objective[0]));
+  if (objective[0] != objective[1]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the objective is lost\n"));
+  for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+int main(int argc, char **args)
+{
+  Mat         A;
+  Vec         b, x[2];
+  PetscBool   device;
+  PetscMPIInt ranks;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 400, NULL, &A));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, ""));
+  device = (PetscBool)(device && ranks == 1 && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX));
+  PetscCall(MatCreateVecs(A, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(FillVec(b, 1));
+  PetscCall(CheckSingleReduction(A, b, x, device));
+#if PETSC_VERSION_GE(3, 21, 0)
+  PetscCall(CheckObjective(A, b, x, device));
+#endif
   PetscCall(VecDestroy(&b));
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
   PetscCall(MatDestroy(&A));

@@ -112,6 +112,44 @@ static PetscErrorCode CheckChange(Setting one, Setting two, PetscBool zero, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* After a first set-up with an error: a view to a string, PETSc's solver type, or PCReset() and a factor that a user
+   prepares. */
+static PetscErrorCode CheckAfterError(void)
+{
+  char        text[256];
+  Mat         A, F, used;
+  PC          pc;
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  for (int reset = 0; reset < 2; reset++) {
+    PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
+    PetscCall(SetPivots(A, 0));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
+    CheckError(PETSC_ERR_MAT_LU_ZRPVT, PCSetUp(pc));
+    PetscCall(PetscViewerStringOpen(PETSC_COMM_SELF, text, sizeof(text), &viewer));
+    PetscCall(PCView(pc, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(SetPivots(A, 9));
+    if (reset) {
+      PetscCall(PCReset(pc));
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(PCFactorSetUpMatSolverType(pc));
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCFactorGetMatrix(pc, &used));
+      if (used != F) PetscCall(PetscPrintf(PETSC_COMM_SELF, "the set-up replaces a factor that is not used yet\n"));
+    } else PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+    PetscCall(CheckAnew("after an error", pc, A, NOTHING, NOTHING));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another solver type after the factor was made, before the set-up. */
 static PetscErrorCode CheckSolverType(MatSolverType first, MatSolverType second)
 {
@@ -164,6 +202,7 @@ static PetscErrorCode CheckConverted(MatType to)
 {
   Mat           A, B, F;
   PC            pc;
+  Vec           b, x, y;
   MatFactorInfo info;
 
   PetscFunctionBeginUser;
@@ -185,8 +224,19 @@ static PetscErrorCode CheckConverted(MatType to)
   info.fill = 1;
   PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
   PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(MatScale(B, 0.5));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(FillVec(b, 1));
   PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscCall(MatSolve(F, b, x));
   PetscCall(MatLUFactorNumeric(F, B, &info));
+  PetscCall(MatSolve(F, b, y));
+  PetscCall(VecScale(y, 0.5));
+  PetscCall(CheckVec("a matrix of the other type", y, x, 1e-12));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
@@ -210,6 +260,7 @@ int main(int argc, char **args)
     }
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(after_error); i++)
     PetscCall(CheckChange(NOTHING, after_error[i], PETSC_TRUE, PETSC_TRUE));
+  PetscCall(CheckAfterError());
   PetscCall(CheckSolverType(MATSOLVERSPTRSVGPU, MATSOLVERPETSC));
   PetscCall(CheckSolverType(MATSOLVERPETSC, MATSOLVERSPTRSVGPU));
   PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_POISSON, 4, &A));

@@ -126,7 +126,7 @@ static PetscErrorCode ZeroPivot(PC pc, Mat A)
 
 int main(int argc, char **args)
 {
-  char        version[64];
+  char        version[64], text[256];
   Mat         A, F;
   PC          pc;
   PetscViewer viewer;
@@ -142,9 +142,11 @@ int main(int argc, char **args)
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
-  PetscCall(PetscViewerStringOpen(PETSC_COMM_WORLD, version, sizeof(version), &viewer));
+  PetscCall(PetscViewerStringOpen(PETSC_COMM_WORLD, text, sizeof(text), &viewer));
   PetscCall(PCView(pc, viewer)); /* before the set-up */
   PetscCall(PetscViewerDestroy(&viewer));
+  if (!strstr(text, "PCType: sptrsvg")) /* the seven characters that PETSc prints */
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a string before the set-up: %s\n", text));
   PetscCall(PCSetUp(pc));
   PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR,
                           SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));

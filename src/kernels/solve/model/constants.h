@@ -126,7 +126,7 @@
   C(settings_plane_imports, 20000,    "values of 8 bytes that fit into shared memory, records of up to 5", hand) \
   C(settings_plane_imports_long, 17000, "the same, longer records", hand) \
   C(settings_not_planes,    1.3,      "1, time over that of chunks of planes, where there are planes", choice) \
-  C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", fit) \
+  C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", choice) \
   /* Values of a factorization on the device: by hand from set-ups with new values (docs/results.md), because there */ \
   /* are no separate times of the factorization. */ \
   C(factor_launch,          20e-6,    "s",         hand) \
