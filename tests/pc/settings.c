@@ -48,6 +48,30 @@ static PetscErrorCode SetPivots(Mat A, PetscScalar v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Both solve by the same algorithm: at the same place. */
+static PetscErrorCode CheckAlgorithm(const char what[], PC pc, PC anew)
+{
+  const PC    pcs[]   = {pc, anew};
+  const char *name[2] = {NULL, NULL};
+  PetscBool   same;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    MatSolverType type;
+    PetscBool     ours;
+    Mat           F;
+
+    PetscCall(PCFactorGetMatrix(pcs[i], &F));
+    PetscCall(MatFactorGetSolverType(F, &type));
+    PetscCall(PetscStrcmp(type, MATSOLVERSPTRSVGPU, &ours));
+    if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &name[i]));
+  }
+  PetscCall(PetscStrcmp(name[0], name[1], &same));
+  if (!same) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: algorithm %s, should be %s\n", what, name[0], name[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The PC has the outcome and the solves of a new one with these settings. */
 static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A, Setting one, Setting two)
 {
@@ -69,6 +93,7 @@ static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A, Setting one, Se
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s, should be %s\n", what, PCFailedReasons[reason[0]],
                           PCFailedReasons[reason[1]]));
   if (!reason[0] && !reason[1]) {
+    PetscCall(CheckAlgorithm(what, pc, anew));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(VecDuplicate(x, &y));
     PetscCall(FillVec(b, 1));
@@ -139,9 +164,11 @@ static PetscErrorCode CheckAfterError(void)
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCFactorSetUpMatSolverType(pc));
       PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(PetscObjectReference((PetscObject)F)); /* so no other factor gets its address */
       PetscCall(PCSetUp(pc));
       PetscCall(PCFactorGetMatrix(pc, &used));
       if (used != F) PetscCall(PetscPrintf(PETSC_COMM_SELF, "the set-up replaces a factor that is not used yet\n"));
+      PetscCall(MatDestroy(&F));
     } else PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
     PetscCall(CheckAnew("after an error", pc, A, NOTHING, NOTHING));
     PetscCall(PCDestroy(&pc));
@@ -182,7 +209,7 @@ static PetscErrorCode CheckSolverType(MatSolverType first, MatSolverType second)
 /* Rows in groups of four with equal columns, which PETSc factors together on the host */
 static PetscErrorCode MakeGroups(Mat *A)
 {
-  const PetscInt n = 40;
+  const PetscInt n = 48;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
@@ -197,8 +224,9 @@ static PetscErrorCode MakeGroups(Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A conversion in place from aij to this type and back keeps the matrix object and the state of its pattern. */
-static PetscErrorCode CheckConverted(MatType to)
+/* A conversion in place from aij to this type and back keeps the matrix object and the state of its pattern. The shift
+   is of zero pivots. */
+static PetscErrorCode CheckConverted(MatType to, Setting shift)
 {
   Mat           A, B, F;
   PC            pc;
@@ -209,14 +237,17 @@ static PetscErrorCode CheckConverted(MatType to)
   PetscCall(MakeGroups(&A));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(Set(pc, shift));
+  if (shift) PetscCall(SetPivots(A, 0));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   for (int i = 0; i < 2; i++) {
     PetscCall(MatConvert(A, i ? MATSEQAIJ : to, MAT_INPLACE_MATRIX, &A));
     PetscCall(MatScale(A, 2));
-    PetscCall(CheckAnew("converted in place", pc, A, NOTHING, NOTHING));
+    PetscCall(CheckAnew("converted in place", pc, A, shift, NOTHING));
   }
   PetscCall(PCDestroy(&pc));
+  if (shift) PetscCall(SetPivots(A, 5));
 
   /* a numeric phase with a matrix of the other type */
   PetscCall(MatConvert(A, to, MAT_INITIAL_MATRIX, &B));
@@ -266,7 +297,10 @@ int main(int argc, char **args)
   PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_POISSON, 4, &A));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
   PetscCall(MatDestroy(&A));
-  if (device) PetscCall(CheckConverted(MATSEQAIJCUSPARSE));
+  if (device) {
+    PetscCall(CheckConverted(MATSEQAIJCUSPARSE, NOTHING));
+    PetscCall(CheckConverted(MATSEQAIJCUSPARSE, SHIFT_NONZERO));
+  }
   PetscCall(PetscFinalize());
   return 0;
 }
