@@ -11,7 +11,8 @@ The loss of a triangle is the time with its settings over the shortest time with
 inverted blocks. FITTED are fitted, over a grid, to results/{solve,families,large}.jsonl and to the half of
 results/corpus_solves.jsonl that is for fitting: least geometric mean of the loss. A triangle of the corpus counts if
 `auto` chose `chunk`. If no run has measured the settings that rank best, the next that were measured count; the number
-of such triangles is printed, and of those of which none were measured, which do not count. Needs gcc.
+of such triangles is printed, and of those of which none were measured, which do not count. Values of FITTED with which
+there are any of these are not tried. Needs gcc.
 """
 
 import ctypes
@@ -121,7 +122,9 @@ def main(args):
     for values in itertools.chain(itertools.product(*FITTED.values()), [stock]):
         for name, value in zip(FITTED, values):
             table[place[name]] = value
-        losses[values] = [t.loss(lib) or 0 for t in fitted]
+        some = [t.loss(lib) for t in fitted]
+        if None not in some:
+            losses[values] = some
     cost = {values: math.exp(sum(x) / len(x)) for values, x in losses.items()}
     best = min(cost, key=lambda values: (cost[values], values != stock))
     above = standard_errors_above(losses, best, stock, fitted)

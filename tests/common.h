@@ -240,3 +240,20 @@ PETSC_UNUSED static PetscErrorCode CheckMat(const char what[], Mat X, Mat refere
                           (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The text that KSPView() prints. */
+PETSC_UNUSED static PetscErrorCode ViewText(KSP ksp, char text[], size_t size)
+{
+  FILE       *file = tmpfile();
+  PetscViewer viewer;
+
+  PetscFunctionBegin;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  text[fread(text, 1, size - 1, file)] = 0;
+  (void)fclose(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

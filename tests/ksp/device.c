@@ -233,20 +233,12 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
 static PetscErrorCode CheckView(KSP ksp, const Case *c, Mat A)
 {
   const char *what = "scalars on the GPU; ";
-  FILE       *file = tmpfile();
   char        text[8192];
-  PetscViewer viewer;
   PetscBool   device;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(file);
-  text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-  (void)fclose(file);
+  PetscCall(ViewText(ksp, text, sizeof(text)));
   if (!device || !PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) what = "solved by PETSc's own type: ";
   if (c->prepare != Plain) what = "solved by PETSc's own type: it has a trust region or a target\n";
   if (!strstr(text, what))

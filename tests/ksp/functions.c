@@ -4,18 +4,10 @@ static char help[] = "PETSc's functions for KSPCG, called for cgdevice.\n\n";
 
 static PetscErrorCode CheckView(KSP ksp, const char line[])
 {
-  FILE       *file = tmpfile();
-  char        text[8192];
-  PetscViewer viewer;
+  char text[8192];
 
   PetscFunctionBeginUser;
-  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(file);
-  text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-  (void)fclose(file);
+  PetscCall(ViewText(ksp, text, sizeof(text)));
   if (!strstr(text, line)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the view lacks \"%s\":\n%s", line, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
