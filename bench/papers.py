@@ -2,7 +2,7 @@
 """The measurements in docs/papers.md: its tables, between markers, and its plots, from results of the benchmark.
 
   papers.py --write docs/papers.md   writes the tables into it
-  papers.py --plot                   draws the plots (papers_plots.py) if there is matplotlib
+  papers.py --plot                   draws the plots (papers_plots.py); needs matplotlib
 
 A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
 """
@@ -352,12 +352,6 @@ TABLES.update(papers_dense.TABLES)
 
 
 def plot(cases):
-    try:
-        import matplotlib
-    except ImportError:
-        print("no matplotlib: the plots in docs/ stay as they are")
-        return
-    matplotlib.use("Agg")
     import papers_plots
 
     papers_plots.capellini(cases, DUELS)

@@ -119,8 +119,7 @@ TABLES = {"dense triangles": triangles, "dense published": published, "dense spa
 
 
 def plot():
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter
+    from figures import PLAIN, plt, save
 
     every = sizes()
     if not every:
@@ -171,11 +170,11 @@ def plot():
     for axis in (left, right):
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        axis.xaxis.set_major_formatter(PLAIN)
+        axis.yaxis.set_major_formatter(PLAIN)
         axis.set_xlabel("rows")
         axis.set_ylabel("ms")
         axis.legend(fontsize=8)
     figure.suptitle("Dense triangles on one H200, double precision", fontsize=10.5)
     figure.tight_layout()
-    figure.savefig(os.path.join(ROOT, "docs", "dense.png"), metadata={"Software": None})
+    save(figure, "dense.png")

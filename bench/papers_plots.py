@@ -1,34 +1,12 @@
 """papers.py's plots of documents 000 to 003, from what it has read."""
-import os
 
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter
-
-from results import LEAST_ROWS, ROOT, mean
-
-plt.rcParams.update(
-    {
-        "font.size": 10,
-        "axes.grid": True,
-        "grid.color": "#dddddd",
-        "axes.axisbelow": True,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "figure.dpi": 120,
-        "legend.frameon": False,
-    }
-)
+from figures import PLAIN, draw_line_at_1, plt, save
+from results import LEAST_ROWS, mean
 
 
 def logarithmic(axis):
     axis.set_yscale("log")
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-
-
-def save(figure, name):
-    figure.tight_layout()
-    figure.savefig(os.path.join(ROOT, "docs", name), metadata={"Software": None})
-    plt.close(figure)
+    axis.yaxis.set_major_formatter(PLAIN)
 
 
 def capellini(cases, duels):
@@ -62,7 +40,7 @@ def capellini(cases, duels):
         )
     left.set_ylabel("times as fast: thread level over warp level")
     right.set_ylabel("GFLOPS/s (2 nnz / time)")
-    left.axhline(1, color="#444444", linewidth=0.9)
+    draw_line_at_1(left)
     for axis in (left, right):
         logarithmic(axis)
         axis.set_xlabel("parallel granularity (Equation 1)")
@@ -73,6 +51,7 @@ def capellini(cases, duels):
         " precision",
         fontsize=10.5,
     )
+    figure.tight_layout()
     save(figure, "capellini.png")
 
 
@@ -113,11 +92,12 @@ def recblock(groups, autos):
     logarithmic(left)
     for axis in (left, right):
         axis.set_ylabel("times as fast as cuSPARSE")
-        axis.axhline(1, color="#444444", linewidth=0.9)
+        draw_line_at_1(axis)
         axis.legend(fontsize=8, handletextpad=0.4)
     figure.suptitle(
         f"Recursive blocks on one H200: {len(groups)} triangles of real matrices, double precision", fontsize=10.5
     )
+    figure.tight_layout()
     save(figure, "recblock.png")
 
 
@@ -144,7 +124,7 @@ def ag(data):
     logarithmic(left)
     left.set_xlabel("entries")
     left.set_ylabel("times as fast: best of the schemes")
-    left.axhline(1, color="#444444", linewidth=0.9)
+    draw_line_at_1(left)
     left.legend(fontsize=8, handletextpad=0.2)
     spaces = list(data.spaces())
     for shift, label, values, color in (
@@ -154,11 +134,12 @@ def ag(data):
         right.bar([i + shift for i in range(len(spaces))], values, 0.4, color=color, label=label)
     right.set_xticks(range(len(spaces)), [s[0] for s in spaces])
     right.set_ylabel("times as fast as YYSpTRSV (geometric mean)")
-    right.axhline(1, color="#444444", linewidth=0.9)
+    draw_line_at_1(right)
     right.legend(fontsize=8, loc="upper left")
     right.set_ylim(0, 3)
     figure.suptitle(
         f"AG-SpTRSV's Figures 10 and 9 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision",
         fontsize=10.5,
     )
+    figure.tight_layout()
     save(figure, "ag.png")

@@ -6,18 +6,8 @@ floor.png     time over the floor, against level sets
 regret.png    time of what `auto` chose against the best that was measured
 """
 
-import os
-import sys
-
-from results import ROOT, mean, name_of, read
-
-try:
-    import matplotlib
-except ImportError:
-    sys.exit("plots.py needs matplotlib: python3 -m pip install matplotlib, or apt-get install python3-matplotlib")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter  # noqa: E402
+from figures import PLAIN, draw_line_at_1, plt, save
+from results import mean, name_of, read
 
 # Okabe and Ito's colors, told apart by the color-blind; and a shape each, for print
 STYLE = {
@@ -30,27 +20,6 @@ STYLE = {
     "ag": ("#D55E00", "P"),
 }
 OTHER = ("#666666", "X")
-PLAIN = FuncFormatter(lambda v, _: f"{v:g}")
-
-plt.rcParams.update(
-    {
-        "font.size": 10,
-        "axes.grid": True,
-        "grid.color": "#dddddd",
-        "grid.linewidth": 0.6,
-        "axes.axisbelow": True,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "figure.dpi": 120,
-        "legend.frameon": False,
-    }
-)
-
-
-def save(figure, name):
-    os.makedirs(os.path.join(ROOT, "docs"), exist_ok=True)
-    figure.savefig(os.path.join(ROOT, "docs", name), bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
 
 
 def points(axis, cases, algorithm, x, y, **more):
@@ -74,10 +43,6 @@ def points(axis, cases, algorithm, x, y, **more):
 def algorithms(cases):
     found = {a for c in cases for a in c.first if a != "cusparse"}
     return [a for a in STYLE if a in found] + sorted(found - set(STYLE))
-
-
-def draw_line_at_1(axis):
-    axis.axhline(1, color="#444444", linewidth=0.9)
 
 
 def speedup(cases):

@@ -38,7 +38,7 @@ TABLES = [
 PLOTS = [
     ("bench/plots.py",),
     ("bench/papers.py", "--plot"),
-    ("bench/solutions.py", "--plot", "results/solutions.jsonl", "docs/solutions.png"),
+    ("bench/solutions.py", "--plot"),
 ]
 
 

@@ -4,7 +4,7 @@
   solutions.py [FILE]           prints the table of all systems
   solutions.py --write FILE     writes it into the page; without results of a GPU nothing is changed
   solutions.py --six FILE       puts the table of six systems there, README.md say
-  solutions.py --plot FILE PNG  draws the plot; needs matplotlib
+  solutions.py --plot           draws the plot; needs matplotlib
 """
 
 import json
@@ -155,30 +155,9 @@ def short_table(systems):
     return "\n".join(out) + "\n"
 
 
-def plot(systems, png):
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit(
-            "solutions.py needs matplotlib: python3 -m pip install matplotlib, or apt-get install python3-matplotlib"
-        )
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter
+def plot(systems):
+    from figures import PLAIN, draw_line_at_1, plt, save
 
-    plt.rcParams.update(
-        {
-            "font.size": 10,
-            "axes.grid": True,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "axes.axisbelow": True,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "figure.dpi": 120,
-            "legend.frameon": False,
-        }
-    )
     style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o")}
     some = [s for s in systems if "multicolor" in s.ms]
     some.sort(key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["multicolor"])
@@ -194,13 +173,13 @@ def plot(systems, png):
             alpha=0.8,
             label=WAYS[way] if way in ("jacobi", "ilu") else "sptrsvgpu, " + WAYS[way],
         )
-    axis.axhline(1, color="#444444", linewidth=0.9)
+    draw_line_at_1(axis)
     axis.set(
         yscale="log",
         xlabel="systems, by Jacobi's time (no triangle: Jacobi does not solve it)",
         ylabel="time over that of multicolor",
     )
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axis.yaxis.set_major_formatter(PLAIN)
     axis.legend(loc="upper left", handletextpad=0.2)
     faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["multicolor"] for s in some)
     axis.set_title(
@@ -208,12 +187,12 @@ def plot(systems, png):
         f" {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than multicolor on {faster}",
         fontsize=10.5,
     )
-    figure.savefig(png, bbox_inches="tight", metadata={"Software": None})
+    save(figure, "solutions.png")
 
 
 def main(args):
-    if args[:1] == ["--plot"]:
-        plot(read(args[1]), args[2])
+    if args == ["--plot"]:
+        plot(read(FILE))
         return 0
     if args[:1] == ["--six"]:
         return write_part(args[1], SIX_BEGIN, short_table(read(FILE)))
