@@ -146,7 +146,8 @@ static PetscErrorCode ComposeObjective(KSP ksp, const KSPOnDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's function sets another solve. With a single reduction it removes KSPCGGetObjFcn(), else it sets its own. */
+/* PETSc's function sets another solve, which needs other vectors: before 3.26 it does not ask for a set-up of the KSP.
+   With a single reduction it removes KSPCGGetObjFcn(), else it sets its own. */
 static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
 {
   KSPOnDevice *d;
@@ -154,6 +155,7 @@ static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
   PetscCall((*d->use_single_reduction)(ksp, use));
+  if (d->single_reduction != use) ksp->setupstage = KSP_SETUP_NEW;
   d->petsc.solve      = ksp->ops->solve;
   d->single_reduction = use;
   ksp->ops->solve     = KSPSolve_CGDevice;
