@@ -38,11 +38,13 @@ def _find():
 
 
 def _add_to_options():
-    """PETSc reads the last -dll_append only; a comma separates its libraries."""
+    """PETSc reads the last -dll_append only; a comma separates its libraries, double quotes enclose blanks."""
     options = os.environ.get("PETSC_OPTIONS", "")
-    given = re.findall(r"-dll_append\s+(\S+)", options)[-1:]
+    given = [names.strip('"') for names in re.findall(r'-dll_append\s+("[^"]*"|\S+)', options)[-1:]]
     if "libsptrsvgpu" not in "".join(given):
-        os.environ["PETSC_OPTIONS"] = f"{options} -dll_append {','.join([*given, library])}".lstrip()
+        names = ",".join([*given, library])
+        quote = '"' if re.search(r"\s", names) else ""
+        os.environ["PETSC_OPTIONS"] = f"{options} -dll_append {quote}{names}{quote}".lstrip()
 
 
 library = _find()

@@ -29,8 +29,9 @@ export python
 # Where it finds the library. A library of this name that is a text will do
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{clone/python,clone/build/lib,prefix/share/sptrsvgpu/python,prefix/lib/python3/site-packages,none,path}
-for folder in clone/build/lib prefix/lib path; do echo >"$tree/$folder/libsptrsvgpu.so"; done
+mkdir -p "$tree"/{clone/python,clone/build/lib,prefix/share/sptrsvgpu/python,prefix/lib/python3/site-packages} \
+  "$tree"/{none,path,"a b"}
+for folder in clone/build/lib prefix/lib path "a b"; do echo >"$tree/$folder/libsptrsvgpu.so"; done
 for folder in clone/python prefix/share/sptrsvgpu/python prefix/lib/python3/site-packages none; do
   cp "$top/python/sptrsvgpu.py" "$tree/$folder"
 done
@@ -56,6 +57,10 @@ adds() { # NAME PETSC_OPTIONS RESULT
 }
 adds "keeps other options" "-log_view" "-log_view -dll_append $found"
 adds "keeps another library" "-dll_append /x/liba.so -n 3" "-dll_append /x/liba.so -n 3 -dll_append /x/liba.so,$found"
+adds "keeps another library, with a blank" '-dll_append "/x y/liba.so"' \
+  "-dll_append \"/x y/liba.so\" -dll_append \"/x y/liba.so,$found\""
+check "quotes a path with a blank" prints "^-dll_append \"$tree/a b/libsptrsvgpu.so\"$" \
+  bash -c 'module "$@"' - SPTRSVGPU_LIB="$tree/a b/libsptrsvgpu.so" "$tree/clone/python"
 adds "keeps a libsptrsvgpu that is given" "-dll_append /x/libsptrsvgpu.so" "-dll_append /x/libsptrsvgpu.so"
 
 # Solves

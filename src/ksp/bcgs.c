@@ -97,6 +97,8 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
+  /* KSPBCGS keeps a guess, and adds it to the solutions of all later solves */
+  if (ksp->guess_zero) PetscCall((*d->petsc.reset)(ksp));
   if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero)
     reason = "there is an initial guess, and the preconditioner is on the right";
   PetscCall(KSPOnDeviceTry(ksp, d, reason, &here));

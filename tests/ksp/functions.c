@@ -1,4 +1,4 @@
-static char help[] = "PETSc's functions for KSPCG, called for cgdevice.\n\n";
+static char help[] = "Calls between solves: PETSc's functions for KSPCG, and a guess for KSPBCGS.\n\n";
 
 #include "../common.h"
 
@@ -83,6 +83,49 @@ static PetscErrorCode CheckObjective(Mat A, Vec b, Vec x[2], PetscBool device)
 }
 #endif
 
+/* A monitor: the norm of an iteration is that of the residual of the solution that PETSc builds then. context: vectors. */
+static PetscErrorCode CheckBuilt(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
+{
+  Vec      *work = context, built;
+  Mat       A;
+  Vec       b;
+  PetscReal true_norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(KSPBuildSolution(ksp, work[0], &built));
+  PetscCall(MatResidual(A, b, built, work[1]));
+  PetscCall(VecNorm(work[1], NORM_2, &true_norm));
+  if (!(PetscAbsReal(norm - true_norm) <= KSP_TOLERANCE(1e-6)))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iteration %" PetscInt_FMT ": norm %g, should be %g\n", iteration,
+                          (double)norm, (double)true_norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the preconditioner on the right, solves without a guess before and after one with a guess. */
+static PetscErrorCode CheckGuess(Mat A, Vec b, Vec x[2])
+{
+  KSP ksp;
+  Vec work[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(VecDuplicate(b, &work[i]));
+  PetscCall(Create("bcgsdevice", A, &ksp));
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  PetscCall(KSPSolve(ksp, b, x[1]));
+  PetscCall(VecSet(x[0], 1));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x[0]));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
+  PetscCall(KSPMonitorSet(ksp, CheckBuilt, work, NULL));
+  PetscCall(KSPSolve(ksp, b, x[0]));
+  PetscCall(CheckVec("no guess after a guess", x[0], x[1], 1e-6));
+  PetscCall(KSPDestroy(&ksp));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&work[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat         A;
@@ -100,6 +143,7 @@ int main(int argc, char **args)
   PetscCall(VecDuplicate(x[0], &x[1]));
   PetscCall(FillVec(b, 1));
   PetscCall(CheckSingleReduction(A, b, x, device));
+  PetscCall(CheckGuess(A, b, x));
 #if PETSC_VERSION_GE(3, 21, 0)
   PetscCall(CheckObjective(A, b, x, device));
 #endif

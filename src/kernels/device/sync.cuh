@@ -137,6 +137,10 @@ static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
 
+#ifndef TRSV_POLLS /* tests define it */
+  #define TRSV_POLLS 1024 /* between two looks of a thread at the clock */
+#endif
+
 /* Bounds one wait; each wait needs a new object. A thread calls more() after each poll that found nothing. more()
    returns false after a wait exceeded its limit, in this or another thread of the plan: the thread then publishes NaN
    as its value, which ends waits for it. progress: the blocks of this launch note progress. The limit then counts from
@@ -149,7 +153,7 @@ struct TrsvSpinLimit {
   __device__ __forceinline__ bool more(const TrsvSync &sync, bool progress = false)
   {
     trsv_pause();
-    if (++polls & 1023) return true;
+    if (++polls % TRSV_POLLS) return true;
     if (trsv_load(sync.abort_device)) return false;
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;

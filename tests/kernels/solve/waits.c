@@ -166,9 +166,9 @@ static void CheckTimeLimit(const TrsvAlgorithm *a)
     TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
-    /* the clock is read at every 1024th poll, and a poll takes 10 ms */
-    Expect(CountNaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s instead of %g s",
-           CountNaNs(p.x), took, seconds[i]);
+    /* the clock is read at every TRSV_POLLS-th poll, and a poll takes 10 ms */
+    Expect(CountNaNs(p.x) > 0 && took >= seconds[i] && took < seconds[i] + 0.035 * TRSV_POLLS,
+           "%d NaNs after %g s instead of %g s", CountNaNs(p.x), took, seconds[i]);
     SimtSettings.lose = 0;
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
     CheckGoodSolve(&p, "afterwards");
@@ -213,8 +213,8 @@ static Triangle MakeLadder(int half)
   return T;
 }
 
-/* Two chunks of so many rows: a warp polls more than 2048 times in all without success, so it reads the clock twice,
-   but only a few times for each value. More than the limit passes between two turns of a thread. */
+/* Two chunks of so many rows: a warp polls more than 2 * TRSV_POLLS times in all without success, so it reads the clock
+   twice, but only a few times for each value. More than the limit passes between two turns of a thread. */
 static void CheckLongSolve(int half, int in_cluster)
 {
   const TrsvChunkSettings settings = {2, 3, 32, in_cluster, 1024, 4, -1, 8, 4};
@@ -272,7 +272,7 @@ void TestWaits(void)
     }
     for (int c = 1; a == FindTested("chunk") && c <= 2 && !Reduced(); c++) {
       Begin("a solve longer than the limit of a wait, chunks%s", c > 1 ? " of a cluster" : "");
-      CheckLongSolve(c > 1 ? 12000 : 20000, c);
+      CheckLongSolve(c > 1 ? 12 * TRSV_POLLS : 20 * TRSV_POLLS, c);
       End();
     }
     if (a == FindTested("twophase") && !Reduced()) {
