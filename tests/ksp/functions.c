@@ -83,7 +83,7 @@ static PetscErrorCode CheckObjective(Mat A, Vec b, Vec x[2], PetscBool device)
 }
 #endif
 
-/* A monitor: the norm of an iteration is that of the residual of the solution that PETSc builds. context: two vectors. */
+/* A monitor: the norm of an iteration is that of the residual of the solution that PETSc builds. context: vectors. */
 static PetscErrorCode CheckBuilt(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
 {
   Vec      *work = context, built;
