@@ -213,11 +213,12 @@ static Triangle MakeLadder(int half)
   return T;
 }
 
-/* Two chunks of so many rows: a warp polls more than 2 * TRSV_POLLS times in all without success, so it reads the clock
+/* Two chunks: a warp polls more than 2 * TRSV_POLLS times in all without success, so it reads the clock
    twice, but only a few times for each value. More than the limit passes between two turns of a thread. */
-static void CheckLongSolve(int half, int in_cluster)
+static void CheckLongSolve(int in_cluster)
 {
   const TrsvChunkSettings settings = {2, 3, 32, in_cluster, 1024, 4, -1, 8, 4};
+  const int               half     = 48 * TRSV_POLLS;
 
   TrsvChunkSettingsOverride(&settings);
   Problem p = MakeProblem(FindTested("chunk"), MakeLadder(half));
@@ -272,7 +273,7 @@ void TestWaits(void)
     }
     for (int c = 1; a == FindTested("chunk") && c <= 2 && !Reduced(); c++) {
       Begin("a solve longer than the limit of a wait, chunks%s", c > 1 ? " of a cluster" : "");
-      CheckLongSolve(c > 1 ? 12 * TRSV_POLLS : 20 * TRSV_POLLS, c);
+      CheckLongSolve(c);
       End();
     }
     if (a == FindTested("twophase") && !Reduced()) {
