@@ -213,8 +213,8 @@ static Triangle MakeLadder(int half)
   return T;
 }
 
-/* Two chunks: a warp polls more than 2 * TRSV_POLLS times in all without success, so it reads the clock
-   twice, but only a few times for each value. More than the limit passes between two turns of a thread. */
+/* Two chunks: a warp polls more than 2 * TRSV_POLLS times in all without success, so it reads the clock twice, but only
+   a few times for each value. More than the limit passes between two turns of a thread. */
 static void CheckLongSolve(int in_cluster)
 {
   const TrsvChunkSettings settings = {2, 3, 32, in_cluster, 1024, 4, -1, 8, 4};
