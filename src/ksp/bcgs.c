@@ -97,8 +97,8 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
-  /* KSPBCGS keeps a guess, and adds it to the solutions of all later solves */
-  if (ksp->guess_zero) PetscCall((*d->petsc.reset)(ksp));
+  /* KSPBCGS keeps the guess of a solve with the preconditioner on the right, and adds it to all later solutions */
+  if (ksp->guess_zero || ksp->pc_side != PC_RIGHT) PetscCall((*d->petsc.reset)(ksp));
   if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero)
     reason = "there is an initial guess, and the preconditioner is on the right";
   PetscCall(KSPOnDeviceTry(ksp, d, reason, &here));
@@ -114,8 +114,9 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
    Notes:
    Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a
-   preconditioner on either side. `KSPCGDEVICE` describes when the host launches an iteration early, and when PETSc's
-   own type solves; `KSPBCGS` also solves with a preconditioner on the right and an initial guess.
+   preconditioner on either side. A solve forgets the guess of an earlier one, which `KSPBCGS` with the preconditioner
+   on the right adds to all later solutions. `KSPCGDEVICE` describes when the host launches an iteration early, and when
+   PETSc's own type solves; `KSPBCGS` also solves with a preconditioner on the right and an initial guess.
 
    Level: beginner
 

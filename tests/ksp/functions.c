@@ -103,7 +103,7 @@ static PetscErrorCode CheckBuilt(KSP ksp, PetscInt iteration, PetscReal norm, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With the preconditioner on the right, solves without a guess before and after one with a guess. */
+/* Solves with and without a guess, and with the preconditioner on either side, in turn. */
 static PetscErrorCode CheckGuess(Mat A, Vec b, Vec x[2])
 {
   KSP ksp;
@@ -116,6 +116,16 @@ static PetscErrorCode CheckGuess(Mat A, Vec b, Vec x[2])
   PetscCall(KSPSolve(ksp, b, x[1]));
   PetscCall(VecSet(x[0], 1));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x[0]));
+  PetscCall(CheckVec("a guess", x[0], x[1], 1e-6));
+  PetscCall(KSPSetPCSide(ksp, PC_LEFT));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED));
+  PetscCall(VecSet(x[0], 1));
+  PetscCall(KSPSolve(ksp, b, x[0]));
+  PetscCall(CheckVec("a guess with the preconditioner on the left", x[0], x[1], 1e-6));
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(VecSet(x[0], 1));
   PetscCall(KSPSolve(ksp, b, x[0]));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
   PetscCall(KSPMonitorSet(ksp, CheckBuilt, work, NULL));

@@ -5,7 +5,7 @@
 # usage: tests/pretend/run.sh BUILD MPIEXEC [all | sanitized | ranks] [K/N]
 #
 # BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process
-# for each: 20 minutes). K/N: the K-th of N shares, for as many processes
+# for each: 30 minutes). K/N: the K-th of N shares, for as many processes
 set -u
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/../check.sh"
@@ -64,7 +64,7 @@ while read -r name options; do
   done
   for kind in device malloc petsc; do
     [ "$only" != sanitized ] || continue
-    step=29 first=$((i++ % 29 + 1))
+    step=29 first=$((i++ % 7 + 1))
     [ "$only" != ranks ] || step=1 first=1
     # shellcheck disable=SC2086
     shared "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $first $step -n 20 $options

@@ -276,7 +276,7 @@ static void TestProgress(void)
       SimtSettings.resident = 2;
       SimtSettings.weak     = 0; /* stores arrive while time passes */
       ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
-      sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th reads the clock */
+      sync.timeout = 20000000000ull; /* every poll takes 10 ms, every TRSV_POLLS-th reads the clock */
       RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);
       Reports(NULL);
       Expect(in_time || !notes, "schedule %u: the wait is given up in spite of progress", k);

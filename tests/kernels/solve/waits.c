@@ -218,7 +218,7 @@ static Triangle MakeLadder(int half)
 static void CheckLongSolve(int in_cluster)
 {
   const TrsvChunkSettings settings = {2, 3, 32, in_cluster, 1024, 4, -1, 8, 4};
-  const int               half     = 48 * TRSV_POLLS;
+  const int               half     = 64 * TRSV_POLLS;
 
   TrsvChunkSettingsOverride(&settings);
   Problem p = MakeProblem(FindTested("chunk"), MakeLadder(half));
