@@ -97,10 +97,9 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
-  /* KSPBCGS keeps the guess of a solve with the preconditioner on the right, and adds it to all later solutions */
-  if (ksp->guess_zero || ksp->pc_side != PC_RIGHT) PetscCall((*d->petsc.reset)(ksp));
   if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero)
     reason = "there is an initial guess, and the preconditioner is on the right";
+  else PetscCall((*d->petsc.reset)(ksp)); /* KSPBCGS would add such a guess to all later solutions */
   PetscCall(KSPOnDeviceTry(ksp, d, reason, &here));
 #if KSP_ON_DEVICE
   if (here) PetscCall(SolveHere(ksp, d));

@@ -64,7 +64,7 @@ while read -r name options; do
   done
   for kind in device malloc petsc; do
     [ "$only" != sanitized ] || continue
-    step=29 first=$((i++ % 7 + 1))
+    step=7 first=$((i++ % 7 + 1))
     [ "$only" != ranks ] || step=1 first=1
     # shellcheck disable=SC2086
     shared "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $first $step -n 20 $options
