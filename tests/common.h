@@ -241,8 +241,8 @@ PETSC_UNUSED static PetscErrorCode CheckMat(const char what[], Mat X, Mat refere
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The text that KSPView() prints. */
-PETSC_UNUSED static PetscErrorCode ViewText(KSP ksp, char text[], size_t size)
+/* The text that a view of a KSP or PC prints. */
+PETSC_UNUSED static PetscErrorCode ViewText(PetscObject object, char text[], size_t size)
 {
   FILE       *file = tmpfile();
   PetscViewer viewer;
@@ -250,7 +250,7 @@ PETSC_UNUSED static PetscErrorCode ViewText(KSP ksp, char text[], size_t size)
   PetscFunctionBegin;
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
   PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscObjectView(object, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   rewind(file);
   text[fread(text, 1, size - 1, file)] = 0;

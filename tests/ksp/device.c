@@ -238,7 +238,7 @@ static PetscErrorCode CheckView(KSP ksp, const Case *c, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  PetscCall(ViewText(ksp, text, sizeof(text)));
+  PetscCall(ViewText((PetscObject)ksp, text, sizeof(text)));
   if (!device || !PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) what = "solved by PETSc's own type: ";
   if (c->prepare != Plain) what = "solved by PETSc's own type: it has a trust region or a target\n";
   if (!strstr(text, what))

@@ -7,7 +7,7 @@ static PetscErrorCode CheckView(KSP ksp, const char line[])
   char text[8192];
 
   PetscFunctionBeginUser;
-  PetscCall(ViewText(ksp, text, sizeof(text)));
+  PetscCall(ViewText((PetscObject)ksp, text, sizeof(text)));
   if (!strstr(text, line)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the view lacks \"%s\":\n%s", line, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

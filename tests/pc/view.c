@@ -5,31 +5,13 @@ static char help[] =
 #include "../common.h"
 #include <sptrsvgpu.h>
 
-static PetscErrorCode GetText(PC pc, char text[], size_t size)
-{
-  FILE       *file = tmpfile();
-  PetscViewer viewer;
-  PetscMPIInt rank;
-
-  PetscFunctionBeginUser;
-  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
-  PetscCall(PCView(pc, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(file);
-  text[fread(text, 1, size - 1, file)] = 0;
-  (void)fclose(file);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Check(PC pc, const char what[], const char has[], const char lacks[])
 {
   char        text[16384];
   PetscMPIInt rank;
 
   PetscFunctionBeginUser;
-  PetscCall(GetText(pc, text, sizeof(text)));
+  PetscCall(ViewText((PetscObject)pc, text, sizeof(text)));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank && has && !strstr(text, has))
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view lacks \"%s\":\n%s", what, has, text));
