@@ -126,6 +126,9 @@ template <class T> static inline T trsv_load(const T *p, simt::Line at = simt::L
 {
   return simt::of_bits<T>(simt::load(p, sizeof(T), at));
 }
+static inline unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise,
+                                    simt::Line at = simt::Line::current())
+{ return condition ? trsv_load(p, at) : otherwise; }
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }

@@ -142,7 +142,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     for (int n = 0; n < DATAFLOW_AHEAD; n++) {
       const int other = wanted[n] == DATAFLOW_NONE ? pass.rows : pass.row(wanted[n]);
 
-      far[n] = other < w.first ? trsv_load(w.word + pass.place(other)) : 0;
+      far[n] = trsv_load_if(w.word + pass.place(other), other < w.first, 0);
     }
 #pragma unroll
     for (int n = 0; n < DATAFLOW_AHEAD; n++)

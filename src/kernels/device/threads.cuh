@@ -50,6 +50,16 @@ TRSV_WORD(float, "f32", "f")
 TRSV_WORD(unsigned, "u32", "r")
   #undef TRSV_WORD
 
+/* trsv_load if the condition holds, else `otherwise`; without a branch. */
+static __device__ __forceinline__ unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise)
+{
+  asm volatile("{.reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u32 %0, [%1];}"
+               : "+r"(otherwise)
+               : "l"(p), "r"((unsigned)condition)
+               : "memory");
+  return otherwise;
+}
+
 /* Of values: a sum with many writers; trsv_store if the condition holds, without a branch. */
   #define TRSV_VALUE(T, suffix, letter) \
   static __device__ __forceinline__ void trsv_add(T *p, T v) \

@@ -80,22 +80,20 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
         next += n;
       }
     }
-    if (!done) {
-      unsigned word[POLLS];
-      bool     all = true;
+    unsigned word[POLLS];
+    bool     all = true;
 
+    /* no branch depends on the lane, so the warp stays together */
 #pragma unroll
-      for (int u = 0; u < POLLS; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
+    for (int u = 0; u < POLLS; u++) word[u] = trsv_load_if(words + next + u, next + u < end && !done, UNKNOWN);
 #pragma unroll
-      for (int u = 0; u < POLLS; u++) {
-        if (next + u >= end) continue;
-        all = all && word[u] != UNKNOWN;
-        if (word[u] != UNKNOWN) h = max(h, word[u] + 1);
-      }
-      if (all) next += POLLS;
-      done = next >= end;
-      if (all) spin = TrsvSpinLimit();
-      if (!done && !all && !spin.more(sync)) done = true;
+    for (int u = 0; u < POLLS; u++) {
+      all = all && (next + u >= end || word[u] != UNKNOWN);
+      h   = max(h, word[u] + 1); /* 0 of an unknown word */
+    }
+    if (!done) {
+      if (all) next += POLLS, spin = TrsvSpinLimit();
+      done = next >= end || (!all && !spin.more(sync));
       if (done) {
 #pragma unroll
         for (int u = 0; u < CHUNK_ITEMS; u++)

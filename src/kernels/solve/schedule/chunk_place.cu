@@ -26,7 +26,10 @@
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from,
                                                    int previous_from, int count, int me, unsigned lane)
 {
-  enum { LOADS = 8 };
+  enum {
+    LOADS = 8, /* dependencies that are loaded together */
+    POLLS = 4  /* the same of those that are waited for */
+  };
   bool lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
@@ -72,22 +75,22 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
       TrsvSpinLimit spin;
 
       while (trsv_warp_any(mine == round && missing)) {
-        for (unsigned left = mine == round ? missing : 0; left;) {
-          int      c[LOADS];
-          unsigned t[LOADS], one[LOADS];
+        unsigned left = mine == round ? missing : 0, t[POLLS];
+        int      j[POLLS], c[POLLS]; /* j: -1: nothing to poll */
 
+        /* no branch depends on the lane, so the warp stays together */
 #pragma unroll
-          for (int u = 0; u < LOADS; u++)
-            one[u] = left & (0 - left), left -= one[u], c[u] = one[u] ? s.item[slot][__ffs((int)one[u]) - 1][lane] : 0;
+        for (int u = 0; u < POLLS; u++) j[u] = __ffs((int)left) - 1, left &= left - 1;
 #pragma unroll
-          for (int u = 0; u < LOADS; u++) t[u] = !one[u] ? UNPLACED : lost ? 0 : trsv_load(v.finish + c[u]);
+        for (int u = 0; u < POLLS; u++) c[u] = s.item[slot][max(j[u], 0)][lane];
 #pragma unroll
-          for (int u = 0; u < LOADS; u++)
-            if (t[u] != UNPLACED) {
-              set(__ffs((int)one[u]) - 1, c[u], t[u]);
-              missing -= one[u];
-            }
-        }
+        for (int u = 0; u < POLLS; u++) t[u] = trsv_load_if(v.finish + c[u], j[u] >= 0, UNPLACED);
+#pragma unroll
+        for (int u = 0; u < POLLS; u++)
+          if (j[u] >= 0 && (lost || t[u] != UNPLACED)) {
+            set(j[u], c[u], lost ? 0 : t[u]);
+            missing &= ~(1u << j[u]);
+          }
         lost = trsv_warp_any(!spin.more(v.sync, true)) || lost;
       }
       trsv_warp_sync();
@@ -103,7 +106,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
                                                                         unsigned base, int from, int count,
                                                                         unsigned lane)
 {
-  PlaceWarp w = {from, lane, 0, -1};
+  PlaceWarp w = {from, lane, 0, -1, false};
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = INT_MIN;
   trsv_warp_sync();

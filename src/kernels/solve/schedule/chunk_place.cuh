@@ -4,7 +4,10 @@
 
    The time of a position with one record depends on its latest dependency. With several records, each record takes the
    K least keys of dependencies and partial sums. These are in two queues, one of dependencies and one of sums, so that
-   the least key is the first of one queue. Then each record takes a step.
+   the least key is the first of one queue. Then each record takes a step: the first one from its time on that is not
+   full. If no step was full in the round before, the lanes find the times of all records as if no step were full, each
+   lane on its own, and take all steps together. If that fails, each lane places one record after the other, in turn
+   with the other lanes. If it does not fail, both ways find the same times.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -31,13 +34,13 @@ struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records of a step that is not full; of a full step, a later time
-                       such that all steps between are full */
+  int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records; of a full step also a later time such that all steps
+                       between are full */
   int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
     first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
   int sum[CHUNK_ITEMS][32];
-  unsigned key[CHUNK_ITEMS]; /* of one position */
+  alignas(16) unsigned key[CHUNK_ITEMS / 4][4]; /* of one position; aligned for loads of four */
   int      time[1];          /* [v.times] */
 };
 
@@ -56,6 +59,7 @@ struct PlaceWarp {
   int      from; /* the first position of the chunk */
   unsigned lane;
   int      start, most; /* the window's first time; the last time of any of the lane's records */
+  bool     crowded;     /* in the last round a step was full */
 };
 
 /* The position of a lane. */
@@ -71,18 +75,16 @@ static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks,
 {
   if (t < start) t = start;
   for (;;) {
-    int n; /* the word of step t */
+    int n = s.step[(unsigned)t % WINDOW]; /* the word of step t */
 
     for (;;) {
-      n = s.step[(unsigned)t % WINDOW];
       const bool moves = asks && n >= 0 && t < start + WINDOW;
 
       if (!trsv_warp_any(moves)) break;
-      if (moves && n < start + WINDOW) {
-        const int further = s.step[(unsigned)n % WINDOW];
-        if (further >= 0) s.step[(unsigned)t % WINDOW] = further;
-      }
-      if (moves) t = n;
+      const int further = s.step[(unsigned)n % WINDOW]; /* not used if step n is outside the window */
+      if (moves && n < start + WINDOW && further >= 0) s.step[(unsigned)t % WINDOW] = further;
+      t = moves ? n : t;
+      n = moves ? further : n;
     }
     const bool     inside = asks && t < start + WINDOW;
     const unsigned same   = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
@@ -183,6 +185,31 @@ static __device__ __forceinline__ int place_take(PlaceQueue &a, PlaceQueue &b)
   return least;
 }
 
+/* The dependencies and the partial sums of a position with several records. */
+struct PlaceItems {
+  PlaceQueue keys, sums;
+
+  /* Takes the least keys for the next record, at most K; there are at least two. */
+  __device__ __forceinline__ PlaceLatest take(int K)
+  {
+    PlaceLatest needs;
+    int         left = min(K, keys.left + sums.left);
+
+#pragma unroll 1
+    do needs.rise(place_take(keys, sums));
+    while (--left);
+    return needs;
+  }
+};
+
+static __device__ __forceinline__ PlaceItems place_items(PlaceShared &s, int slot, int n, unsigned lane)
+{
+  return {
+    {n, s.item[slot][0][lane], s.item[slot][1][lane], &s.item[slot][2][lane]},
+    {0, QUEUE_END,             QUEUE_END,             &s.sum[2][lane]       }
+  };
+}
+
 /* Sorts a lane's dependencies, at most N, in registers: replaces the items by keys, and stores their order. */
 template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s,
                                                                                 int from, int slot, int n,
@@ -205,9 +232,11 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
 }
 
 /* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
-   of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. */
+   of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. widest: the
+   most dependencies of a position. */
 template <bool SHARED> static __device__ __forceinline__ void place_rank(const PlaceView &v, PlaceShared &s, int from,
-                                                                         int slot, unsigned lanes, int n, unsigned lane)
+                                                                         int slot, unsigned lanes, int n, int widest,
+                                                                         unsigned lane)
 {
   for (; lanes; lanes &= lanes - 1) {
     const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
@@ -215,10 +244,11 @@ template <bool SHARED> static __device__ __forceinline__ void place_rank(const P
       (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : NO_KEY;
     int place = 0;
 
-    s.key[lane] = key;
+    s.key[lane / 4][lane % 4] = key;
     trsv_warp_sync();
+    for (int j = 0; 4 * j < widest; j++)
 #pragma unroll
-    for (int j = 0; j < CHUNK_ITEMS; j++) place += s.key[j] < key;
+      for (int u = 0; u < 4; u++) place += s.key[j][u] < key;
     if ((int)lane < count) {
       s.item[slot][place][of]             = (int)(key / CHUNK_ITEMS);
       v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
@@ -234,7 +264,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_sort_all(con
 {
   const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
 
-  if (__popc(several) <= widest / 2) place_rank<SHARED>(v, s, w.from, slot, several, p.n, w.lane);
+  if (__popc(several) <= widest / 2) place_rank<SHARED>(v, s, w.from, slot, several, p.n, widest, w.lane);
   else if (p.records > 1) {
     if (widest <= 4) place_sort<SHARED, 4>(v, s, w.from, slot, p.n, w.lane);
     else if (widest <= 8) place_sort<SHARED, 8>(v, s, w.from, slot, p.n, w.lane);
@@ -245,42 +275,59 @@ template <bool SHARED> static __device__ __forceinline__ void place_sort_all(con
 
 /* --- records --- */
 
-/* Places record r of each lane that has more than r records, at time t or later. Stores its time in *time, and returns
-   it. */
-static __device__ __forceinline__ int place_record(const PlaceView &v, PlaceShared &s, PlaceWarp &w,
-                                                   const PlacePosition &p, int r, int t, int *time)
+/* Finds the times of the records of the lanes' positions as if no step were full, each lane on its own, and takes their
+   steps. Returns the time of a lane's last record in *last. If a step cannot take all records that ask for it, or is
+   outside the window, takes none and returns false. needs: the latest dependencies of a position with one record. */
+static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceShared &s, const PlaceWarp &w, int slot,
+                                                      const PlacePosition &p, PlaceLatest needs, int *last)
 {
-  const bool any = r < p.records, last = r == p.records - 1;
-  const int  i   = p.position - w.from;
+  const bool several = p.records > 1;
+  PlaceItems items = place_items(s, slot, p.n, w.lane);
+  int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: the last, the most */
 
-  t = place_take_step(s, any, t, v.W, w.start, w.lane);
-  if (any) *time = t;
-  if (last) trsv_store(v.finish + p.position, (unsigned)t);
-  if (last && i < v.times) s.time[i] = t;
-  w.most = max(w.most, any ? t : -1);
-  return t;
+  for (int r = 0; r < p.records; r++) {
+    if (several) {
+      v.taken[p.first + r] = p.n - items.keys.left;
+      needs                = items.take(v.K);
+    }
+    t    = max(needs.time(), w.start);
+    most = max(most, before); /* of the record before, so that nothing waits for the atomic */
+    before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
+    v.time[p.first + r] = t;
+    items.sums.add(2 * t + 3);
+  }
+  *last = t;
+  if (!trsv_warp_any(max(most, before) >= INT_MIN + v.W || t >= w.start + WINDOW)) return true;
+  for (int r = 0; r < p.records; r++) atomicAdd(&s.step[(unsigned)((s.sum[r][w.lane] - 3) / 2) % WINDOW], -1);
+  trsv_warp_sync();
+  return false;
 }
 
-/* Places the records of the lanes' positions, one after the other. longest: the largest number of records of a lane;
-   needs: the latest dependencies of a position with one record. */
-static __device__ __forceinline__ void place_records(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot,
-                                                     const PlacePosition &p, int longest, PlaceLatest needs)
+/* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
+   w.crowded. longest: the largest number of records of a lane. Returns the time of a lane's last record. */
+static __device__ __forceinline__ int place_in_turn(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot,
+                                                    const PlacePosition &p, int longest, PlaceLatest needs)
 {
-  const bool several = p.records > 1; /* so there are at least two dependencies */
-  PlaceQueue keys = {p.n, s.item[slot][0][w.lane], s.item[slot][1][w.lane], &s.item[slot][2][w.lane]},
-             sums = {0, QUEUE_END, QUEUE_END, &s.sum[2][w.lane]};
-  int       *taken = v.taken + p.first, *time = v.time + p.first;
+  const bool several = p.records > 1;
+  PlaceItems items = place_items(s, slot, p.n, w.lane);
+  int        last  = 0;
+  bool       moved = false;
 
-  for (int r = 0; r < longest; r++, taken++, time++) {
-    if (several && r < p.records) {
-      *taken = p.n - keys.left;
-      needs  = PlaceLatest();
-#pragma unroll 1
-      for (int x = min(v.K, keys.left + sums.left); x > 0; x--) needs.rise(place_take(keys, sums));
+  for (int r = 0; r < longest; r++) {
+    const bool any = r < p.records;
+
+    if (several && any) {
+      v.taken[p.first + r] = p.n - items.keys.left;
+      needs                = items.take(v.K);
     }
-    const int t = place_record(v, s, w, p, r, needs.time(), time);
-    if (r < p.records - 1) sums.add(2 * t + 3);
+    const int t = max(needs.time(), w.start), step = place_take_step(s, any, t, v.W, w.start, w.lane);
+
+    if (any) v.time[p.first + r] = last = step;
+    if (r < p.records - 1) items.sums.add(2 * step + 3);
+    moved = moved || (any && step > t);
   }
+  if (longest > 1) w.crowded = trsv_warp_any(moved);
+  return last;
 }
 
 /* Places a round: at most one position of each lane, none of which depends on another. */
@@ -291,8 +338,9 @@ template <bool SHARED> static __device__ __forceinline__ void place_round(const 
   enum { LOOKUPS = 4 }; /* dependencies that are looked up together */
   const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
                                   : 1; /* most dependencies means most records */
-  const int      widest = (int)(all / 64), longest = (int)(all % 64);
+  const int      widest = (int)(all / 64), longest = (int)(all % 64), i = p.position - w.from;
   PlaceLatest    needs;
+  int            t = 0;
 
   if (p.records == 1) {
     for (int x = 0; x < p.n; x += LOOKUPS) {
@@ -306,11 +354,14 @@ template <bool SHARED> static __device__ __forceinline__ void place_round(const 
       for (int u = 0; u < LOOKUPS; u++) needs.add(item[u]);
     }
   }
-  if (longest > 1) {
-    place_sort_all<SHARED>(v, s, w, slot, p, widest);
-    place_records(v, s, w, slot, p, longest, needs);
-  } else
-    (void)place_record(v, s, w, p, 0, needs.time(), v.time + p.first);
+  if (longest > 1) place_sort_all<SHARED>(v, s, w, slot, p, widest);
+  if (longest == 1 || w.crowded || !place_together(v, s, w, slot, p, needs, &t))
+    t = place_in_turn(v, s, w, slot, p, longest, needs);
+  if (p.records) {
+    trsv_store(v.finish + p.position, (unsigned)t);
+    if (i < v.times) s.time[i] = t;
+    w.most = max(w.most, t);
+  }
   trsv_warp_sync();
 }
 
