@@ -20,7 +20,8 @@ EXCHANGES = (
     (
         "words that are their own flags, and counters: volatile, release and acquire accesses of one word (sync.cuh)",
         r"trsv_(shared_(store|release)|push_if|canonical<.*>)",
-        r"trsv_shared_(load<(unsigned int|float|double|TrsvComplex<.*>)>|acquire)|chunk_compute<.*",
+        r"trsv_shared_(load<(unsigned int|float|double|TrsvComplex<.*>)>|acquire)|chunk_compute<.*"
+        r"|unsigned int dataflow_find<.*",
     ),
     (
         "records and right-hand sides of a stage: copied or stored before an arrival at its barrier, read after a wait"

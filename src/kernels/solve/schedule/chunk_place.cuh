@@ -297,10 +297,11 @@ static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceS
     items.sums.add(2 * t + 3);
   }
   *last = t;
-  if (!trsv_warp_any(max(most, before) >= INT_MIN + v.W || t >= w.start + WINDOW)) return true;
-  for (int r = 0; r < p.records; r++) atomicAdd(&s.step[(unsigned)((s.sum[r][w.lane] - 3) / 2) % WINDOW], -1);
+  const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.W || t >= w.start + WINDOW);
+  for (int r = 0; !fits && r < p.records; r++)
+    atomicAdd(&s.step[(unsigned)((s.sum[r][w.lane] - 3) / 2) % WINDOW], -1);
   trsv_warp_sync();
-  return false;
+  return fits;
 }
 
 /* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
