@@ -197,7 +197,7 @@ struct PlaceItems {
 
 #pragma unroll 1
     do needs.rise(place_take(keys, sums));
-    while (--left);
+    while (--left > 0);
     return needs;
   }
 };
