@@ -104,9 +104,7 @@ def other_types():
 
 def long_parts():
     """Parts of make test-long that have no file of their own."""
-    for part, what in (("pretend-calls", "the failure of every call on one rank, over a pretended device"),
-                       ("pretend-ranks", "every failure of a call on one of two ranks, over a pretended device"),
-                       ("kernels-plain", "suites of the kernels without the sanitizers"),
+    for part, what in (("pretend-ranks", "every failure of a call on one of two ranks, over a pretended device"),
                        ("schedules-long", "every algorithm under many schedules of the executor")):
         found = re.search(rf"^{part} +(\d+) passed, (\d+) failed, .*; (\d{{4}}-\d\d-\d\d), ", text("long.txt"), re.M)
         if found:

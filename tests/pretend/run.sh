@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# What check-pretend runs beside PETSc's harness: the failure of calls in set-ups and solves, on one rank and on two,
-# and a test of the harness with a smaller matrix.
+# What check-pretend runs beside PETSc's harness: the failure of each call in set-ups and solves, on one rank and on
+# two, and a test of the harness with a smaller matrix.
 #
-# usage: tests/pretend/run.sh BUILD MPIEXEC [all | sanitized | calls | ranks] [K/N]
+# usage: tests/pretend/run.sh BUILD MPIEXEC [all | sanitized | ranks] [K/N]
 #
-# BUILD has the programs. all: the failure of one call of five, of one of seven on two ranks; sanitized: a part of it;
-# calls: every call on one rank, and nothing else (12 minutes); ranks: every call on one of two ranks, and nothing else
-# (a process for each: 30 minutes). K/N: the K-th of N shares, for as many processes
+# BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process
+# for each: 30 minutes). K/N: the K-th of N shares, for as many processes
 set -u
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/../check.sh"
@@ -58,14 +57,13 @@ i=0
 while read -r name options; do
   for kind in device device_on malloc petsc_own petsc; do
     [ "$only" != ranks ] || continue
-    step=5
+    step=1
     case $part$kind in sanitized*malloc | sanitized*own) step=3 ;; sanitized*) step=29 ;; esac
-    [ "$only" != calls ] || step=1
     # shellcheck disable=SC2086
     shared "${part}failures, $kind, one of $step, $name" fails $kind $step $options
   done
   for kind in device malloc petsc; do
-    [[ $only != sanitized && $only != calls ]] || continue
+    [ "$only" != sanitized ] || continue
     step=7 first=$((i++ % 7 + 1))
     [ "$only" != ranks ] || step=1 first=1
     # shellcheck disable=SC2086
@@ -83,7 +81,7 @@ END
 multicolor=(-n 6400 -mat_sptrsvgpu_algorithm thread)
 step=47
 [ -z "$part" ] || step=151
-[[ $only = ranks || $only = calls ]] || shared "${part}failures, device, one of $step, the multicolor order" \
+[ "$only" = ranks ] || shared "${part}failures, device, one of $step, the multicolor order" \
   fails device $step "${multicolor[@]}" -mat_sptrsvgpu_factorization device
 if [ -z "$only" ]; then
   for kind in ilu icc; do

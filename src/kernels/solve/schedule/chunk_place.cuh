@@ -5,9 +5,9 @@
    The time of a position with one record depends on its latest dependency. With several records, each record takes the
    K least keys of dependencies and partial sums. These are in two queues, one of dependencies and one of sums, so that
    the least key is the first of one queue. Then each record takes a step: the first one from its time on that is not
-   full. If no step was full in the round before, the lanes find the times of all records as if no step were full, each
-   lane on its own, and take all steps together. If that fails, each lane places one record after the other, in turn
-   with the other lanes. If it does not fail, both ways find the same times.
+   full. If no step was full in the last round with several records of a position, each lane finds the times of its
+   records as if no step were full, and all lanes take their steps together. If a step is full, the lanes take none, and
+   place their records in turn, one of each lane after the other. If no step is full, both ways find the same times.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -34,8 +34,8 @@ struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records; of a full step also a later time such that all steps
-                       between are full */
+  int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records; or, only of a full step, a later time such that all
+                       steps between are full */
   int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
     first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
@@ -59,7 +59,7 @@ struct PlaceWarp {
   int      from; /* the first position of the chunk */
   unsigned lane;
   int      start, most; /* the window's first time; the last time of any of the lane's records */
-  bool     crowded;     /* in the last round a step was full */
+  bool     crowded;     /* a step was full in the last round with several records of a position */
 };
 
 /* The position of a lane. */
