@@ -71,6 +71,12 @@ TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
+{
+  for (int s = 0; s < scans; s++) TrsvCall(TrsvDeviceScan(scan[s].n, scan[s].counts, scan[s].offsets));
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
                          int *sorted_values)
 {

@@ -20,29 +20,37 @@ static __global__ void heights_levels(int rows, int levels, const int *start, co
   if (n < rows) level[turned ? rows - 1 - order[n] : order[n]] = segment(start, levels, n);
 }
 
-/* attained [rows], zeros before: 1 if the height of the row exceeds that of a dependent by 1. */
-static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained,
-                                       unsigned *wrong)
+/* A check in device memory: whether these are the heights of a triangle. */
+struct HeightCheck {
+  const int     *offsets, *columns, *height;
+  unsigned char *attained; /* [rows] 1: the height exceeds that of a dependent by 1; zeros before */
+  unsigned      *wrong;
+};
+
+/* The blocks of the second row of the grid do the second check. */
+static __global__ void heights_entries(int n, const HeightCheck lower, const HeightCheck upper)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
-  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
+  const HeightCheck c = blockIdx.y ? upper : lower;
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(c.offsets, n, first, start);
   bool      bad = false;
 
   rows_each(start, rows, [&](int m, int k) {
-    const int j = A.columns[k], above = height[j] - height[first + m];
+    const int j = c.columns[k], above = c.height[j] - c.height[first + m];
 
     if (j == first + m) return;
     bad = bad || above < 1;
-    if (above == 1) attained[j] = 1;
+    if (above == 1) c.attained[j] = 1;
   });
-  if (bad) *wrong = 1;
+  if (bad) *c.wrong = 1;
 }
 
-static __global__ void heights_rows(int rows, const int *height, const unsigned char *attained, unsigned *wrong)
+static __global__ void heights_rows(int n, const HeightCheck lower, const HeightCheck upper)
 {
-  const int i = trsv_index();
+  const HeightCheck c = blockIdx.y ? upper : lower;
+  const int         i = trsv_index();
 
-  if (i < rows && height[i] && !attained[i]) *wrong = 1;
+  if (i < n && c.height[i] && !c.attained[i]) *c.wrong = 1;
 }
 
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
@@ -51,40 +59,37 @@ TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
                         a->levels, a->order, (bool)turned, level);
 }
 
-/* Scratch in device memory. */
-struct HeightArrays {
-  int           *height;      /* [rows] */
-  unsigned      *wrong;       /* [2] */
-  unsigned char *attained[2]; /* [rows] */
-};
-
-/* Checks whether the levels of `other` are the heights of A. */
-static TrsvError CheckHeights(const TrsvMatrix *A, const TrsvAnalysis *other, const HeightArrays &h, int which)
+/* Launches the check whether the levels of each triangle are the heights of the other. */
+static TrsvError LaunchChecks(const TrsvMatrix *L, const TrsvAnalysis *lower, const TrsvMatrix *U,
+                              const TrsvAnalysis *upper, int *height, unsigned char *attained, unsigned wrong[2])
 {
-  TrsvCall(TrsvDeviceLevels(other, 0, h.height));
-  TrsvCall(TrsvLaunchEach("heights_entries", heights_entries, A->rows, TriangleView(A), h.height, h.attained[which],
-                          h.wrong + which));
-  return TrsvLaunchEach("heights_rows", heights_rows, A->rows, A->rows, h.height, h.attained[which], h.wrong + which);
+  const int         n      = L->rows;
+  const HeightCheck check[2] = {{L->offsets, L->columns, height, attained, wrong},
+                                {U->offsets, U->columns, height + n, attained + n, wrong + 1}};
+  const dim3        grid(TrsvBlocks(n, ROWS_BLOCK), 2);
+
+  TrsvCall(TrsvDeviceLevels(upper, 0, height));
+  TrsvCall(TrsvDeviceLevels(lower, 0, height + n));
+  TRSV_LAUNCH(heights_entries, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, n, check[0], check[1]);
+  TrsvCall(TrsvDeviceCheckLaunch("heights_entries"));
+  TRSV_LAUNCH(heights_rows, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, n, check[0], check[1]);
+  return TrsvDeviceCheckLaunch("heights_rows");
 }
 
 TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
                                          TrsvAnalysis *upper)
 {
-  const size_t   rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
-  unsigned       wrong[2];
-  unsigned char *scratch;
-  TrsvError      error;
+  const size_t rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
+  unsigned     wrong[2];
+  int         *scratch; /* heights [2 * rows], two words, attained [2 * rows] */
+  TrsvError    error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * rows + clear, &scratch, NULL));
-  const HeightArrays h = {
-    (int *)scratch,
-    (unsigned *)scratch + rows,
-    {scratch + sizeof(int) * (rows + 2), scratch + sizeof(int) * (rows + 2) + rows}
-  };
-  error = TrsvDeviceClear(h.wrong, clear, NULL);
-  if (!error) error = CheckHeights(L, upper, h, 0);
-  if (!error) error = CheckHeights(U, lower, h, 1);
-  if (!error) error = TrsvDeviceDownload(wrong, h.wrong, sizeof(wrong), NULL);
+  TrsvCall(TrsvScratchAlloc(2 * sizeof(int) * rows + clear, &scratch, NULL));
+  unsigned *const words = (unsigned *)scratch + 2 * rows;
+
+  error = TrsvDeviceClear(words, clear, NULL);
+  if (!error) error = LaunchChecks(L, lower, U, upper, scratch, (unsigned char *)(words + 2), words);
+  if (!error) error = TrsvDeviceDownload(wrong, words, sizeof(wrong), NULL);
   TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   lower->heights = wrong[0] ? NULL : upper;

@@ -68,8 +68,17 @@ TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offse
                              int factors);
 
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
-   total; counts may be offsets + 1. */
+   total; counts may be offsets + 1. ScanAll: several scans, by one launch if all are short. */
+enum {
+  TRSV_SCANS = 3 /* of one call, at most */
+};
+typedef struct {
+  int        n;
+  const int *counts;
+  int       *offsets;
+} TrsvScan;
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets);
+TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[]);
 
 /* Sorts stably by the low `bits` of the keys. The arrays [n] do not overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
@@ -89,8 +98,13 @@ int       TrsvDeviceSharing(void);     /* 2 in a task in lock step, else 1 */
    before are then there, too. TRSV_ERR_DEVICE: the stream has failed, or is idle without it. */
 TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream);
 
-/* stream.cu: downloads n words of the current device by a kernel. */
+/* stream.cu: downloads n words of the current device by a kernel. DownloadEach: one word from each of n addresses, in
+   the default stream. */
+enum {
+  TRSV_ADDRESSES = 3 /* addresses, at most */
+};
 TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
+TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n);
 
 /* lockstep.cu: calls begin(first), begin(second), end(first), end(second), so that what begin launches for both runs at
    the same time: the second task has a second stream. Waits for the current stream first and for the second stream at

@@ -42,8 +42,12 @@ enum {
   SCAN_SMALL = 2 * SCAN_BLOCK * SCAN_ITEMS
 };
 
-/* A scan by one block, a tile after the other: one launch, where CUB's scan of the whole device takes two. */
-static __global__ void __launch_bounds__(SCAN_BLOCK) primitives_scan(int n, const Counts counts, int *offsets)
+struct Scans {
+  TrsvScan scan[TRSV_SCANS];
+};
+
+/* Each block does a scan, a tile after the other: one launch, where CUB's scan by the whole device takes two. */
+static __global__ void __launch_bounds__(SCAN_BLOCK) primitives_scan(const __grid_constant__ Scans scans)
 {
   typedef cub::BlockLoad<int, SCAN_BLOCK, SCAN_ITEMS, cub::BLOCK_LOAD_TRANSPOSE>   Load;
   typedef cub::BlockStore<int, SCAN_BLOCK, SCAN_ITEMS, cub::BLOCK_STORE_TRANSPOSE> Store;
@@ -53,10 +57,12 @@ static __global__ void __launch_bounds__(SCAN_BLOCK) primitives_scan(int n, cons
     Store::TempStorage store;
     Scan::TempStorage  scan;
   } shared;
-  int before = 0;
+  const TrsvScan own = scans.scan[blockIdx.x];
+  const int      n   = own.n + 1;
+  int            before = 0;
 
   for (int from = 0; from < n; from += SCAN_BLOCK * SCAN_ITEMS) {
-    const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(from), counts);
+    const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(from), Counts{own.counts});
     int        item[SCAN_ITEMS], sum;
 
     Load(shared.load).Load(in, item, n - from, 0);
@@ -65,21 +71,38 @@ static __global__ void __launch_bounds__(SCAN_BLOCK) primitives_scan(int n, cons
     for (int &i : item) i += before;
     before += sum;
     __syncthreads();
-    Store(shared.store).Store(offsets + from, item, n - from);
+    Store(shared.store).Store(own.offsets + from, item, n - from);
     __syncthreads();
   }
 }
 
+static TrsvError ScanLong(const TrsvScan *s)
+{
+  const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{s->counts});
+
+  return CallCub("scan", [&](void *scratch, size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, in, s->offsets, s->n + 1, TrsvCurrentStream());
+  });
+}
+
+extern "C" TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
+{
+  Scans    few  = {};
+  unsigned count = 0;
+
+  for (int s = 0; s < scans; s++)
+    if (scan[s].n < SCAN_SMALL) few.scan[count++] = scan[s];
+    else TrsvCall(ScanLong(&scan[s]));
+  if (!count) return TRSV_SUCCESS;
+  primitives_scan<<<count, SCAN_BLOCK, 0, TrsvCurrentStream()>>>(few);
+  return TrsvDeviceCheckLaunch("scan");
+}
+
 extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
-  if (n < SCAN_SMALL) {
-    primitives_scan<<<1, SCAN_BLOCK, 0, TrsvCurrentStream()>>>(n + 1, Counts{counts}, offsets);
-    return TrsvDeviceCheckLaunch("scan");
-  }
-  const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
-  return CallCub("scan", [&](void *scratch, size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(scratch, bytes, in, offsets, n + 1, TrsvCurrentStream());
-  });
+  const TrsvScan scan = {n, counts, offsets};
+
+  return TrsvDeviceScanAll(1, &scan);
 }
 
 extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,

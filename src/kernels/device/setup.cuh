@@ -47,11 +47,10 @@ struct TrsvScratch {
     array = (T *)memory;
     return error;
   }
-  /* The same, with a copy of the host's array. */
-  template <class T> TrsvError upload(size_t count, const T *host, T *&array)
+  template <class T> TrsvError zeros(size_t count, T *&array)
   {
     TrsvCall(take(count, array));
-    return TrsvDeviceUpload(array, host, sizeof(T) * count, NULL);
+    return TrsvDeviceClear(array, sizeof(T) * count, NULL);
   }
 };
 
@@ -79,17 +78,25 @@ template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEa
   return TrsvLaunchEachIn(NULL, name, kernel, n, arguments...);
 }
 
-/* Marks words as not ready (sync.cuh). */
-template <class T> static __global__ void trsv_clear_words(size_t n, T *words)
+static __global__ void trsv_clear_words(size_t n, unsigned even, unsigned odd, unsigned *words, unsigned *launch)
 {
   const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 
-  if (k < n) words[k] = trsv_not_ready<T>();
+  if (k < n) words[k] = k % 2 ? odd : even;
+  if (launch && k < TRSV_SYNC_WORDS) launch[k] = 0;
 }
 
-template <class T> static TrsvError TrsvClearWords(size_t n, void *words, TrsvStream stream)
+/* Marks n values as not ready (sync.cuh). launch [TRSV_SYNC_WORDS], unless NULL, becomes 0 (TrsvSyncIn). */
+static inline TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigned *launch,
+                                       TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "trsv_clear_words", trsv_clear_words<T>, n, n, (T *)words);
+  const bool               single = TrsvRealPrecision(precision) == TRSV_FLOAT;
+  const unsigned long long bits   = single ? TrsvWord<float>::not_ready * 0x100000001ull : TrsvWord<double>::not_ready;
+  const size_t             count  = n * (TrsvValueSize(precision) / sizeof(unsigned));
+
+  return TrsvLaunchEachIn(stream, "trsv_clear_words", trsv_clear_words,
+                          launch && count < TRSV_SYNC_WORDS ? (size_t)TRSV_SYNC_WORDS : count, count, (unsigned)bits,
+                          (unsigned)(bits >> 32), (unsigned *)words, launch);
 }
 
 #endif

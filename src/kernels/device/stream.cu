@@ -50,19 +50,51 @@ static __global__ void stream_download(int n, const unsigned *from, unsigned *to
   if (threadIdx.x == 0) trsv_release_host(to + n, 1);
 }
 
-/* Needs no copy and no wait in the driver. Pinned words are not reused after an error, because the kernel may still
-   write them. */
-extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
+struct Addresses {
+  const int *word[TRSV_ADDRESSES];
+};
+
+/* The same from an address for each word. */
+static __global__ void stream_download_each(int n, const Addresses from, unsigned *to)
+{
+  if ((int)threadIdx.x < n) trsv_store_host(to + threadIdx.x, (unsigned)*from.word[threadIdx.x]);
+  trsv_warp_sync();
+  if (threadIdx.x == 0) trsv_release_host(to + n, 1);
+}
+
+/* Copies n words to the host that launch(words) stores in pinned memory. Needs no copy and no wait in the driver. The
+   pinned words are not reused after a wait that failed, because the kernel may still write them. */
+template <class Launch> static TrsvError Download(void *host, int n, TrsvStream stream, Launch launch)
 {
   unsigned *words;
 
   TrsvCall(TrsvPinnedAlloc(n + 1, &words));
-  TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, device, words);
-  TrsvCall(TrsvDeviceCheckLaunch("stream_download"));
+  launch(words);
+  const TrsvError error = TrsvDeviceCheckLaunch("stream_download");
+  if (error) {
+    TrsvPinnedFree(n + 1, words);
+    return error;
+  }
   TrsvCall(TrsvDeviceAwait(words + n, 1, stream));
-  memcpy(host, words, sizeof(*host) * (size_t)n);
+  memcpy(host, words, sizeof(*words) * (size_t)n);
   TrsvPinnedFree(n + 1, words);
   return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
+{
+  return Download(host, n, stream,
+                  [&](unsigned *words) { TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, device, words); });
+}
+
+extern "C" TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n)
+{
+  Addresses from = {};
+
+  for (int i = 0; i < n; i++) from.word[i] = device[i];
+  return Download(host, n, NULL, [&](unsigned *words) {
+    TRSV_LAUNCH(stream_download_each, 1, 32, 0, (TrsvStream)NULL, n, from, words);
+  });
 }
 
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }

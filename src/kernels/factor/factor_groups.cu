@@ -82,13 +82,13 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
 static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
-  unsigned            counts[FACTOR_LANE_CHOICES + 1] = {0}, *device;
+  unsigned            counts[FACTOR_LANE_CHOICES + 1], *device;
   TrsvScratch         scratch;
   int                 c = 0, multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
-  TrsvCall(scratch.upload(FACTOR_LANE_CHOICES + 1, counts, device));
+  TrsvCall(scratch.zeros(FACTOR_LANE_CHOICES + 1, device));
   TrsvCall(TrsvLaunchEach("groups_count", groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
                           f->u_offsets, device, device + FACTOR_LANE_CHOICES));
   TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
@@ -111,10 +111,14 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
   int *const first = weights + n, *const lengths = first + n + 1, *const at = lengths + n;
   TrsvCall(TrsvLaunchEach("groups_weights", groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order,
                           f->l_offsets, f->u_offsets, weights, lengths));
-  TrsvCall(TrsvDeviceScan(f->rows, weights, first));
-  TrsvCall(TrsvDeviceScan(f->rows, lengths, at));
-  TrsvCall(TrsvDeviceDownload(&f->groups, first + n, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceDownload(work, at + n, sizeof(int), NULL));
+  const TrsvScan   scan[] = {{f->rows, weights, first}, {f->rows, lengths, at}};
+  const int *const ends[] = {first + n, at + n};
+  int              found[2];
+
+  TrsvCall(TrsvDeviceScanAll(2, scan));
+  TrsvCall(TrsvDeviceDownloadEach(found, ends, 2));
+  f->groups = found[0];
+  *work     = found[1];
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->row_of_group));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->work_offset));
   TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));

@@ -118,10 +118,10 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
   const size_t rows = (size_t)n;
   TrsvScratch  scratch, report;
   int         *position;
-  unsigned     found[2] = {0, 0}, *words; /* see permute_lengths */
+  unsigned     found[2], *words; /* see permute_lengths */
 
   TrsvCall(scratch.take(2 * rows, position));
-  TrsvCall(report.upload(2, found, words));
+  TrsvCall(report.zeros(2, words));
   int *const lengths = position + n;
   TrsvCall(TrsvLaunchEach("permute_position", permute_position, rows, n, f->order, position));
   TrsvCall(TrsvLaunchEach("permute_lengths", permute_lengths, rows, n, f->order, position, offsets, lengths, words));
@@ -137,11 +137,9 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                        TrsvMemory memory, int **pattern)
 {
-  const size_t rows = (size_t)f->rows;
+  const size_t rows = (size_t)f->rows, entries = (size_t)f->entries;
   TrsvError    error;
 
-  TrsvCall(TrsvDeviceDownload(&f->entries, offsets + rows, sizeof(int), NULL));
-  const size_t entries = (size_t)f->entries;
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);

@@ -9,9 +9,9 @@
 #include "device/setup.cuh"
 #include "factor/factor.h"
 
-/* left [n]: the entries of each row before its diagonal. *bad: the first row that is invalid. */
+/* left [n]: the entries of each row before its diagonal. *bad, 0 before: n - the first row that is invalid, or 0. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
-  split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
+  split_count(int n, const int *offsets, const int *columns, int *left, int *bad)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* entries of the row before it, or -1 */
@@ -20,40 +20,35 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 
   diagonal[t] = -1; /* rows_sound() has barriers */
   const int sound = rows_sound(start, rows, offsets[n], falls);
-  if (!first && t == 0 && start[0]) atomicMin(bad, 0u);
+  if (!first && t == 0 && start[0]) atomicMax(bad, n);
   if (sound) rows_each(start, sound, [&](int m, int k) { /* else start[0] is invalid */
     const int i = first + m, j = columns[k], before = k > start[m] ? columns[k - 1] : -1;
 
-    if (j <= before || j >= n) atomicMin(bad, (unsigned)i);
+    if (j <= before || j >= n) atomicMax(bad, n - i);
     if (j == i) atomicMax(&diagonal[m], k - start[m]);
   });
   __syncthreads();
   if (t >= rows) return;
   left[first + t] = diagonal[t];
-  if (diagonal[t] < 0) atomicMin(bad, (unsigned)(first + t));
+  if (diagonal[t] < 0) atomicMax(bad, n - (first + t));
 }
 
-/* The numbers of entries of L and U. */
-struct SplitTotals {
-  int lower, upper;
-};
-
-/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. */
-static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets, SplitTotals *totals)
+/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. Does nothing if a row is
+   invalid, as the next kernel. */
+static __global__ void split_upper(int n, const int *bad, const int *offsets, const int *l_offsets, int *u_offsets)
 {
   const int i = trsv_index();
 
-  if (i > n) return;
-  u_offsets[i] = offsets[i] - l_offsets[i];
-  if (i == n) *totals = SplitTotals{l_offsets[n], u_offsets[n]};
+  if (i <= n && !*bad) u_offsets[i] = offsets[i] - l_offsets[i];
 }
 
 /* ICC: the lengths of U's rows, and the indices in A at which they start. */
-static __global__ void split_lengths(int n, const int *offsets, const int *left, int *lengths, int *start)
+static __global__ void split_lengths(int n, const int *bad, const int *offsets, const int *left, int *lengths,
+                                     int *start)
 {
   const int i = trsv_index();
 
-  if (i >= n) return;
+  if (i >= n || *bad) return;
   start[i]   = offsets[i] + left[i];
   lengths[i] = offsets[i + 1] - start[i];
 }
@@ -118,19 +113,46 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
             [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
+/* The word of split_count. */
+static int *BadWord(const TrsvFactor *f) { return (int *)&f->status->row; }
+
+/* Launches split_count. left [rows] gets the entries of each row before its diagonal. */
+static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left)
+{
+  int *const bad = BadWord(f);
+
+  TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
+  return TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, bad);
+}
+
+/* Waits for CountLeft() and what was launched since. Returns the error of the first invalid row of A; else downloads a
+   word from each of `ends`, up to 2. */
+static TrsvError ReadSplit(const TrsvFactor *f, const int *offsets, const int *columns, int count,
+                           const int *const ends[], int words[])
+{
+  const int *from[3] = {BadWord(f)};
+  int        found[3], entries;
+
+  for (int i = 0; i < count; i++) from[1 + i] = ends[i];
+  TrsvCall(TrsvDeviceDownloadEach(found, from, 1 + count));
+  for (int i = 0; i < count; i++) words[i] = found[1 + i];
+  if (!found[0]) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
+  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, f->rows - found[0], 1);
+}
+
 static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)
 {
-  const size_t       rows   = (size_t)f->rows;
-  SplitTotals *const totals = (SplitTotals *)f->status;
-  SplitTotals        found;
+  const size_t     rows   = (size_t)f->rows;
+  const int *const ends[] = {f->l_offsets + rows, f->u_offsets + rows};
+  int              entries[2];
 
-  static_assert(sizeof(SplitTotals) <= sizeof(FactorStatus), "f->status has room for SplitTotals");
   TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
-  TrsvCall(TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, offsets, (const int *)f->l_offsets,
-                          f->u_offsets, totals));
-  TrsvCall(TrsvDeviceDownload(&found, totals, sizeof(found), NULL));
-  f->lower = found.lower;
-  f->upper = found.upper;
+  TrsvCall(TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, BadWord(f), offsets,
+                          (const int *)f->l_offsets, f->u_offsets));
+  TrsvCall(ReadSplit(f, offsets, columns, 2, ends, entries));
+  f->lower = entries[0];
+  f->upper = entries[1];
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
   return TrsvLaunchEach("split_copy", split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns,
@@ -162,34 +184,15 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   const size_t rows = (size_t)f->rows;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
-  TrsvCall(TrsvLaunchEach("split_lengths", split_lengths, rows, f->rows, offsets, left, left, f->a_row_start));
+  TrsvCall(TrsvLaunchEach("split_lengths", split_lengths, rows, f->rows, BadWord(f), offsets, left, left,
+                          f->a_row_start));
   TrsvCall(TrsvDeviceScan(f->rows, left, f->u_offsets));
-  TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
+  const int *const end = f->u_offsets + rows;
+  TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->upper));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
   TrsvCall(TrsvLaunchEach("split_copy_upper", split_copy_upper, rows, f->rows, columns, f->u_offsets, f->a_row_start,
                           f->u_columns));
   return TransposeUpper(f);
-}
-
-/* left [rows] gets the entries of each row before its diagonal. */
-static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left)
-{
-  const unsigned none = UINT_MAX;
-
-  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  return TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, &f->status->row);
-}
-
-/* Waits for CountLeft(); returns the error of the first invalid row. */
-static TrsvError CheckCount(const TrsvFactor *f, const int *offsets, const int *columns)
-{
-  unsigned bad;
-  int      entries;
-
-  TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
-  if (bad == UINT_MAX) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
-  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, (int)bad, 1);
 }
 
 static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns, int *left)
@@ -239,8 +242,7 @@ static TrsvError CountHostWork(TrsvFactor *f)
   TrsvScratch     scratch;
   FactorHostWork *work;
 
-  TrsvCall(scratch.take(1, work));
-  TrsvCall(TrsvDeviceClear(work, sizeof(*work), NULL));
+  TrsvCall(scratch.zeros(1, work));
   TrsvCall(TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
                           f->u_offsets, work));
   return TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
@@ -255,8 +257,10 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
 
   TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(CountLeft(f, offsets, columns, left));
-  TrsvCall(CheckCount(f, offsets, columns));
   if (order) {
+    const int *const end = offsets + f->rows;
+
+    TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->entries));
     TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
     permuted.memory = pattern;
     offsets         = pattern;

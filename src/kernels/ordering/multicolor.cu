@@ -44,10 +44,10 @@ static __global__ void multicolor_natural(int rows, int *order)
 static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
 {
   const int   rows  = g->side[0] * g->side[1] * g->side[2];
-  unsigned    wrong = 0, *word;
+  unsigned    wrong, *word;
   TrsvScratch scratch;
 
-  TrsvCall(scratch.upload(1, &wrong, word));
+  TrsvCall(scratch.zeros(1, word));
   TrsvCall(TrsvLaunchEach("multicolor_check_grid", multicolor_check_grid, rows, *g, rows, offsets, columns, word));
   TrsvCall(TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL));
   *yes = !wrong;

@@ -26,7 +26,7 @@ struct MatrixRows {
   int          *node;
 };
 
-/* *bad: the first row with invalid offsets or columns. */
+/* *bad, 0 before: rows - the first row with invalid offsets or columns, or 0. */
 static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
@@ -34,9 +34,9 @@ static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
   const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start),
             sound = rows_sound(start, rows, A.entries, falls);
 
-  if (threadIdx.x == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
+  if (threadIdx.x == 0 && sound < rows) atomicMax(bad, (unsigned)(A.rows - first - sound));
   if (sound) rows_each(start, sound, [&](int m, int k) {
-    if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + m));
+    if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMax(bad, (unsigned)(A.rows - first - m));
   });
 }
 
@@ -307,7 +307,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
                                           const double *values, unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
-  unsigned     found[STATES] = {0}, *state;
+  unsigned     found[STATES], *state;
   MatrixRows   A             = {rows, entries, offsets, columns, values, NULL, NULL, NULL};
   TrsvScratch  memory;
   int         *work, *scratch, nodes;
@@ -323,12 +323,11 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
       a.take((size_t)STATES, state);
     },
     &memory.memory));
-  found[BAD_ROW] = (unsigned)rows;
-  TrsvCall(TrsvDeviceUpload(state, found, sizeof(found), NULL));
+  TrsvCall(TrsvDeviceClear(state, sizeof(found), NULL));
   TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
-  if (found[BAD_ROW] < (unsigned)rows)
-    return TrsvCheckMatrixRow(TRSV_DEVICE, rows, entries, offsets, columns, (int)found[BAD_ROW], 0);
+  if (found[BAD_ROW])
+    return TrsvCheckMatrixRow(TRSV_DEVICE, rows, entries, offsets, columns, rows - (int)found[BAD_ROW], 0);
   TrsvCall(FindNodes(A, work, &nodes));
   int *const      start = work;
   unsigned *const word  = (unsigned *)start + A.rows + 1;

@@ -65,7 +65,7 @@ template <class T> static __global__ void ag_gather(long off, int rows, const in
 static TrsvError ResetWords(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
   TrsvCall(TrsvDeviceClear(a->tickets, sizeof(unsigned) * (size_t)a->launches, stream));
-  return TRSV_BY_REAL_PRECISION(plan->precision, TrsvClearWords)(2 * (size_t)a->rows, a->words, stream);
+  return TrsvClearWords(plan->precision, 2 * (size_t)a->rows, a->words, NULL, stream);
 }
 
 static TrsvError UploadPlan(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)

@@ -68,7 +68,7 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
   /* later each launch clears the half of the next one */
-  return TRSV_BY_REAL_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL);
+  return TrsvClearWords(A->precision, 2 * rows, n->words, NULL, NULL);
 }
 
 extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

@@ -221,7 +221,7 @@ static TrsvError AllocateDense(TrsvDense *d)
   TrsvCall(TrsvDeviceAlloc(sizeof(*d->exceeding), &d->exceeding));
   TrsvCall(AllocateCounted(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  TrsvCall(TRSV_BY_REAL_PRECISION(d->precision, TrsvClearWords)(words, d->words, NULL));
+  TrsvCall(TrsvClearWords(d->precision, words, d->words, NULL, NULL));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
   return TrsvDeviceSynchronize();
 }

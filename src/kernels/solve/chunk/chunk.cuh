@@ -34,7 +34,7 @@ struct ChunkPlan {
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
-  unsigned char *records; /* its memory also holds words */
+  unsigned char *records; /* its memory also holds words and the device's part of sync */
   void          *memory;  /* holds sources, rows, places_in and imports */
   ChunkHead     *heads;
   ChunkSources   sources;

@@ -36,7 +36,7 @@ static __global__ void emit_steps(const ChunkEmission e, int *fresh)
 {
   const int i = trsv_index();
 
-  if (i == 0) e.totals[2] = 0;
+  if (i == 0) *e.is_wide = 0;
   if (i >= e.nodes) return;
   const int      q = emit_chunk(e, i), before = i ? emit_chunk(e, i - 1) : -1;
   const unsigned gap = before == q ? e.key[i] - e.key[i - 1] : 0;
@@ -78,14 +78,7 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   if (!last) return;
   const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d),
             b = e.toward * (last - d);
-  if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.totals + 2, 1);
-}
-
-/* Copies the ends of two scans next to the result of emit_count. */
-static __global__ void emit_totals(const ChunkEmission e)
-{
-  if (threadIdx.x == 0) e.totals[0] = e.stage[e.chunks];
-  if (threadIdx.x == 1) e.totals[1] = e.use[e.nodes];
+  if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.is_wide, 1);
 }
 
 TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEmission *e, void **memory)
@@ -108,7 +101,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
     [&](TrsvArena &a) {
       a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node),
         a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
-      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(3, e->totals);
+      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(1, e->is_wide);
     },
     memory));
   e->key     = t->spare[0];
@@ -120,12 +113,13 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   TrsvCall(TrsvLaunchEach("emit_steps", emit_steps, n, *e, e->step + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
   TrsvCall(TrsvLaunchEach("emit_places", emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
-  TrsvCall(TrsvDeviceScan(e->chunks, e->stage + 1, e->stage));
   TrsvCall(TrsvLaunchEach("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
-  TrsvCall(TrsvDeviceScan(t->nodes, e->use + 1, e->use));
-  TrsvCall(TrsvDeviceScan(t->nodes, e->source + 1, e->source));
-  TrsvCall(TrsvLaunchEach("emit_totals", emit_totals, 2, *e));
-  TrsvCall(TrsvDeviceDownload(totals, e->totals, sizeof(totals), NULL));
+  const TrsvScan   scan[] = {{e->chunks, e->stage + 1, e->stage},
+                             {e->nodes, e->use + 1, e->use},
+                             {e->nodes, e->source + 1, e->source}};
+  const int *const ends[] = {e->stage + chunks, e->use + n, e->is_wide};
+  TrsvCall(TrsvDeviceScanAll(3, scan));
+  TrsvCall(TrsvDeviceDownloadEach(totals, ends, 3));
   e->stages = totals[0], e->uses = totals[1], e->wide = totals[2];
   return TRSV_SUCCESS;
 }
@@ -213,11 +207,9 @@ static __global__ void cells_imports(const ChunkEmission e)
   }
 }
 
-static __global__ void cells_spread(const ChunkEmission e)
+/* Gives the j-th use of the sorted list the cell of its group. */
+static __device__ __forceinline__ void cells_spread(const ChunkEmission &e, int j)
 {
-  const int j = trsv_index();
-
-  if (j >= e.uses) return;
   const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
 
   e.cell[u] = e.group_cell[g];
@@ -225,10 +217,12 @@ static __global__ void cells_spread(const ChunkEmission e)
     e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
+/* A thread for each use, and for each chunk. */
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
   const int q = trsv_index();
 
+  if (q < e.uses) cells_spread(e, q);
   if (q >= e.chunks && q < blocks) heads[q] = ChunkHead(); /* blocks without a chunk have no stages */
   if (q >= e.chunks) return;
   const int begin = e.use[e.begin[q]], end = e.use[e.begin[q + 1]], cells = e.fresh[end] - e.fresh[begin];
@@ -281,13 +275,13 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
       a.take(moved, e->import_last);
   }, &early[1]));
   TrsvCall(TrsvLaunchEach("cells_groups", cells_groups, (size_t)e->uses, *e));
-  TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));
-  TrsvCall(TrsvDeviceScan(e->uses, e->fresh + 1, e->fresh));
-  if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->import_ + 1, e->import_));
+  const TrsvScan scan[] = {{e->uses, e->group + 1, e->group},
+                           {e->uses, e->fresh + 1, e->fresh},
+                           {e->uses, e->import_ + 1, e->import_}}; /* without clusters fresh */
+  TrsvCall(TrsvDeviceScanAll(e->cluster > 1 ? 3 : 2, scan));
   TrsvCall(TrsvLaunchEach("cells_imports", cells_imports, (size_t)e->uses, *e));
-  TrsvCall(TrsvLaunchEach("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
-  TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
+  TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)max(e->uses, blocks), *e, blocks, heads, e->batch + 1));
   if (e->import_lifetime >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];

@@ -132,19 +132,22 @@ static TrsvError AllocateSources(TrsvPlan *plan, const ChunkEmission *e, const T
   return TRSV_SUCCESS;
 }
 
-/* Allocates the records and the words of the exports, and writes them. */
+/* Allocates the records, the words of the exports and those of launches, and writes them. */
 static TrsvError WriteRecords(TrsvPlan *plan, ChunkDraft *draft)
 {
   ChunkPlan          *c    = (ChunkPlan *)plan->data;
   const ChunkSummary *s    = &c->schedule;
   const size_t        size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
+  unsigned           *launch;
 
   TrsvCall(AllocateLayout(
     plan,
     [&](TrsvArena &a) {
       a.take(stage * (size_t)s->stages, c->records), a.take(2 * size * (size_t)s->exports, *(char **)&c->words);
+      a.take(TRSV_SYNC_WORDS, launch);
     },
     (void **)&c->records));
+  TrsvCall(TrsvSyncIn(launch, &c->sync));
   TrsvCall(TrsvChunkRecords(s, plan->precision, draft, c));
   TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
   return PermuteRows(plan, c, plan->given.x_index, &c->to);
@@ -294,7 +297,6 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 {
   ChunkPlan *c = (ChunkPlan *)plan->data;
 
-  TrsvCall(TrsvSyncCreate(&c->sync));
   TrsvCall(TrsvAlloc(sizeof(*c->setup), &c->setup));
   *c->setup            = ChunkSetup();
   c->setup->statistics = analysis->statistics;
@@ -334,5 +336,5 @@ void TrsvChunkFreeSchedule(ChunkPlan *c)
 {
   FreeSetup(&c->setup);
   FreeAttempt(c);
-  TrsvSyncDestroy(&c->sync);
+  TrsvPinnedFree(1, c->sync.abort_host);
 }

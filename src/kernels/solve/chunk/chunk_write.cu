@@ -59,6 +59,7 @@ static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, i
   return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows);
 }
 
+/* Writes the draft of a stage, and a share of all imports. */
 static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
@@ -67,6 +68,10 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
   const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
   const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
+
+  /* an import gets the number of the export in place of the record */
+  for (int m = trsv_index(); m < w.schedule.imports; m += (int)(gridDim.x * blockDim.x))
+    w.imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
 
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;
@@ -159,14 +164,6 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-/* Replaces the record that an import names by the number of its export. */
-static __global__ void write_imports(const ChunkEmission e, int count, ChunkImport *imports)
-{
-  const int m = trsv_index();
-
-  if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
-}
-
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
                            int *fits)
 {
@@ -191,7 +188,6 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
       a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports);
     },
     &d->memory));
-  TrsvCall(TrsvLaunchEach("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, (TrsvStream)NULL, *e, *c, *d);
   return TrsvDeviceCheckLaunch("write_stages");
 }
@@ -200,7 +196,7 @@ TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const
 {
   const int size = (int)TrsvValueSize(precision);
 
-  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
+  TrsvCall(TrsvClearWords(precision, 2 * (size_t)s->exports, c->words, c->sync.ticket, NULL));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length, size), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, size, *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

@@ -108,8 +108,8 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvCall(TrsvSearchLevels(&S, NULL, w.word, NULL, w.search));
   TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
   TrsvCall(TrsvCheckSearch(&found));
+  if (level) w.sorted = level; /* partial sums have dependents, so there are at least two level sets: it is sorted */
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w.word, w.sorted, w.natural, w.order));
-  if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? w.sorted : w.word, sizeof(*level) * rows, NULL));
   return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, w.order, (const int *)NULL,
                         position);
 }
@@ -149,9 +149,8 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
     },
     &o->memory, &plan->bytes));
   TrsvCall(TrsvSyncIn(shared, &o->sync));
-  TrsvCall(TrsvDeviceClear(shared, sizeof(*shared) * TRSV_SYNC_WORDS, NULL));
   /* both halves; later each launch clears the half of the next one */
-  return TRSV_BY_PRECISION(plan->precision, TrsvClearWords)(2 * n, o->words, NULL);
+  return TrsvClearWords(plan->precision, 2 * n, o->words, shared, NULL);
 }
 
 static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,

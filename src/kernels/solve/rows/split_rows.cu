@@ -193,33 +193,27 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
   if (whole) s.last[i] = now;
 }
 
-/* Copies the totals of three scans next to each other. */
-static __global__ void split_totals(int rows, const int *scan, int *end)
-{
-  const size_t n = threadIdx.x;
-
-  if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
-}
-
-/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: on the host. */
+/* Counts and scans. room [rows + scans * (2 * rows + 1)]: levels, counts, scans. */
 static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
                             int total[3])
 {
-  const int    rows = A->rows, all = scans == 3;
-  const size_t size = (size_t)rows;
-  int *const count = room + size, *const scan = count + (size_t)scans * size,
-             *const end = scan + (size_t)scans * (size + 1);
+  const int    all  = scans == 3;
+  const size_t size = (size_t)A->rows;
+  int *const count = room + size, *const sums = count + (size_t)scans * size;
+  const int *end[3];
+  TrsvScan   scan[3];
 
   TrsvCall(TrsvLaunchEach("split_count", split_count, size, TriangleView(A), c->longest, a->statistics.levels, a->order,
                           a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL));
-  for (int n = 0; n < scans; n++)
-    TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
-  c->first = scan;
-  if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
-  c->part   = scan + size + 1;
-  c->sorted = scan + 2 * (size + 1);
-  TrsvCall(TrsvLaunchEach("split_totals", split_totals, 3, rows, scan, end));
-  return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
+  for (size_t n = 0; n < (size_t)scans; n++) {
+    scan[n] = {A->rows, count + n * size, sums + n * (size + 1)};
+    end[n]  = scan[n].offsets + size;
+  }
+  c->first  = sums;
+  c->part   = all ? scan[1].offsets : NULL;
+  c->sorted = all ? scan[2].offsets : NULL;
+  TrsvCall(TrsvDeviceScanAll(scans, scan));
+  return TrsvDeviceDownloadEach(total, end, scans);
 }
 
 /* Sorts the entries of the longest rows by row and level: two stable sorts. room [5 * n] */
@@ -264,7 +258,7 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   const size_t off = (size_t)s->off;
   TrsvScratch  counts, entries;
 
-  TrsvCall(counts.take((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans, room));
+  TrsvCall(counts.take((2 * (size_t)scans + 1) * (size_t)A->rows + (size_t)scans, room));
   TrsvCall(ScanCounts(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED,

@@ -15,7 +15,7 @@ static TrsvError ClearForwardSolution(TrsvFused *pair, TrsvStream stream)
 {
   TrsvThreadPair *p = (TrsvThreadPair *)pair;
 
-  return TRSV_BY_PRECISION(p->precision, TrsvClearWords)((size_t)p->rows, p->forward_solution, stream);
+  return TrsvClearWords(p->precision, (size_t)p->rows, p->forward_solution, NULL, stream);
 }
 
 static TrsvError PreparePair(TrsvThreadPair *p)

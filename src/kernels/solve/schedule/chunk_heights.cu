@@ -20,11 +20,12 @@
 
 static const unsigned UNKNOWN = 0xffffffffu; /* a height that no thread has written yet */
 
-/* Clears counts [n + 1] and words [entries]. */
-static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *words)
+/* Clears the words of the launch, counts [n + 1] and words [entries]. */
+static __global__ void chunk_clear(int n, int entries, unsigned *launch, int *counts, unsigned *words)
 {
   const int i = trsv_index();
 
+  if (i < CHUNK_WORDS) launch[i] = 0;
   if (i <= n) counts[i] = 0;
   if (i < entries) words[i] = UNKNOWN;
 }
@@ -127,7 +128,7 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
 static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 2;
 
-/* Launches the search for heights; o->words are 0. */
+/* Launches the search for heights. */
 static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights *o)
 {
   const ChunkGraph &G      = o->graph;
@@ -147,7 +148,8 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
       a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
     },
     &memory));
-  error = TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, words);
+  error = TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n,
+                         o->entries, o->words, starts, words);
   if (!error) error = TrsvLaunchEach("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
@@ -167,9 +169,9 @@ static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(
     TrsvArenaScratch([&](TrsvArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+  if (!analysis->heights || G.owner) return SearchHeights(analysis, o);
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
-  return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height)
-                                       : SearchHeights(analysis, o);
+  return TrsvDeviceLevels(analysis->heights, !G.lower, o->height);
 }
 
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
