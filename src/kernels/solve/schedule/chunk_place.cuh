@@ -189,12 +189,14 @@ static __device__ __forceinline__ int place_take(PlaceQueue &a, PlaceQueue &b)
 struct PlaceItems {
   PlaceQueue keys, sums;
 
-  /* Takes the least keys for the next record, at most K; there are at least two. */
-  __device__ __forceinline__ PlaceLatest take(int K)
+  /* Takes the least keys for the next record, at most K; there are at least two. *taken gets the number of
+     dependencies, of n, in earlier records. */
+  __device__ __forceinline__ PlaceLatest take(int K, int n, int *taken)
   {
     PlaceLatest needs;
     int         left = min(K, keys.left + sums.left);
 
+    *taken = n - keys.left;
 #pragma unroll 1
     do needs.rise(place_take(keys, sums));
     while (--left > 0);
@@ -286,10 +288,7 @@ static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceS
   int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: the last, the most */
 
   for (int r = 0; r < p.records; r++) {
-    if (several) {
-      v.taken[p.first + r] = p.n - items.keys.left;
-      needs                = items.take(v.K);
-    }
+    if (several) needs = items.take(v.K, p.n, v.taken + p.first + r);
     t    = max(needs.time(), w.start);
     most = max(most, before); /* of the record before, so that nothing waits for the atomic */
     before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
@@ -317,10 +316,7 @@ static __device__ __forceinline__ int place_in_turn(const PlaceView &v, PlaceSha
   for (int r = 0; r < longest; r++) {
     const bool any = r < p.records;
 
-    if (several && any) {
-      v.taken[p.first + r] = p.n - items.keys.left;
-      needs                = items.take(v.K);
-    }
+    if (several && any) needs = items.take(v.K, p.n, v.taken + p.first + r);
     const int t = max(needs.time(), w.start), step = place_take_step(s, any, t, v.W, w.start, w.lane);
 
     if (any) v.time[p.first + r] = last = step;
