@@ -20,7 +20,7 @@ static __global__ void heights_levels(int rows, int levels, const int *start, co
   if (n < rows) level[turned ? rows - 1 - order[n] : order[n]] = segment(start, levels, n);
 }
 
-/* A check in device memory: whether these are the heights of a triangle. */
+/* A check whether `height` has the heights of a triangle. All arrays are in device memory. */
 struct HeightCheck {
   const int     *offsets, *columns, *height;
   unsigned char *attained; /* [rows] 1: the height exceeds that of a dependent by 1; zeros before */

@@ -68,7 +68,8 @@ TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offse
                              int factors);
 
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
-   total; counts may be offsets + 1. ScanAll: several scans, by one launch if all are short. */
+   total; counts may be offsets + 1. ScanAll: several scans, by one launch if all are short. None
+   of them reads what another writes. */
 enum {
   TRSV_SCANS = 3 /* of one call, at most */
 };
@@ -176,8 +177,11 @@ void TrsvSetTimeout(double seconds);
 TrsvError TrsvSyncCreate(TrsvSync *);
 void      TrsvSyncDestroy(TrsvSync *);
 
-/* TrsvSyncCreate in words [TRSV_SYNC_WORDS] of the caller, which are 0. The caller frees them and abort_host. */
+/* TrsvSyncCreate in words [TRSV_SYNC_WORDS] of the caller, who sets them to 0, and frees them and abort_host. */
 TrsvError TrsvSyncIn(unsigned *words, TrsvSync *);
+
+/* stream.cu: marks n values as not ready (sync.cuh). launch, unless NULL: the words of TrsvSyncIn, which become 0. */
+TrsvError TrsvClearWords(TrsvPrecision, size_t n, void *words, unsigned *launch, TrsvStream);
 
 /* The same in scratch: state [TRSV_STATES], zeros before the launch; a caller may add words after them. After the
    launch the host downloads them and calls TrsvSyncCheck: TRSV_ERR_TIMEOUT if a wait exceeded its limit. what: who

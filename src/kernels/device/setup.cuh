@@ -78,25 +78,4 @@ template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEa
   return TrsvLaunchEachIn(NULL, name, kernel, n, arguments...);
 }
 
-static __global__ void trsv_clear_words(size_t n, unsigned even, unsigned odd, unsigned *words, unsigned *launch)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = k % 2 ? odd : even;
-  if (launch && k < TRSV_SYNC_WORDS) launch[k] = 0;
-}
-
-/* Marks n values as not ready (sync.cuh). launch [TRSV_SYNC_WORDS], unless NULL, becomes 0 (TrsvSyncIn). */
-static inline TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigned *launch,
-                                       TrsvStream stream)
-{
-  const bool               single = TrsvRealPrecision(precision) == TRSV_FLOAT;
-  const unsigned long long bits   = single ? TrsvWord<float>::not_ready * 0x100000001ull : TrsvWord<double>::not_ready;
-  const size_t             count  = n * (TrsvValueSize(precision) / sizeof(unsigned));
-
-  return TrsvLaunchEachIn(stream, "trsv_clear_words", trsv_clear_words,
-                          launch && count < TRSV_SYNC_WORDS ? (size_t)TRSV_SYNC_WORDS : count, count, (unsigned)bits,
-                          (unsigned)(bits >> 32), (unsigned *)words, launch);
-}
-
 #endif

@@ -1,10 +1,11 @@
 /*
-   The stream that NULL stands for, waits for the device, small downloads, and the order of work in several streams.
+   The stream that NULL stands for, waits for the device, small downloads, words that are not ready, and the order of
+   work in several streams.
 */
 #include <sched.h>
 #include <string.h>
 #include "device/runtime.cuh"
-#include "device/threads.cuh"
+#include "device/setup.cuh"
 
 thread_local ThreadState TrsvThisThread;
 
@@ -55,15 +56,15 @@ struct Addresses {
 };
 
 /* The same from an address for each word. */
-static __global__ void stream_download_each(int n, const Addresses from, unsigned *to)
+static __global__ void stream_download_each(int n, const __grid_constant__ Addresses from, unsigned *to)
 {
   if ((int)threadIdx.x < n) trsv_store_host(to + threadIdx.x, (unsigned)*from.word[threadIdx.x]);
   trsv_warp_sync();
   if (threadIdx.x == 0) trsv_release_host(to + n, 1);
 }
 
-/* Copies n words to the host that launch(words) stores in pinned memory. Needs no copy and no wait in the driver. The
-   pinned words are not reused after a wait that failed, because the kernel may still write them. */
+/* Copies n words to the host that launch(words) stores in pinned memory. Needs no copy and no wait in the driver. After
+   an error the kernel may still write the pinned words: they are not reused before the device is idle. */
 template <class Launch> static TrsvError Download(void *host, int n, TrsvStream stream, Launch launch)
 {
   unsigned *words;
@@ -72,7 +73,7 @@ template <class Launch> static TrsvError Download(void *host, int n, TrsvStream 
   launch(words);
   const TrsvError error = TrsvDeviceCheckLaunch("stream_download");
   if (error) {
-    TrsvPinnedFree(n + 1, words);
+    if (TrsvDeviceDrain()) TrsvPinnedFree(n + 1, words);
     return error;
   }
   TrsvCall(TrsvDeviceAwait(words + n, 1, stream));
@@ -95,6 +96,26 @@ extern "C" TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[]
   return Download(host, n, NULL, [&](unsigned *words) {
     TRSV_LAUNCH(stream_download_each, 1, 32, 0, (TrsvStream)NULL, n, from, words);
   });
+}
+
+/* Fills words with `even` and `odd` in turn; launch, unless NULL, becomes 0. */
+static __global__ void stream_clear(size_t n, unsigned even, unsigned odd, unsigned *words, unsigned *launch)
+{
+  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = k % 2 ? odd : even;
+  if (launch && k < TRSV_SYNC_WORDS) launch[k] = 0;
+}
+
+extern "C" TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigned *launch, TrsvStream stream)
+{
+  const bool               single = TrsvRealPrecision(precision) == TRSV_FLOAT;
+  const unsigned long long bits   = single ? TrsvWord<float>::not_ready * 0x100000001ull : TrsvWord<double>::not_ready;
+  const size_t             count  = n * (TrsvValueSize(precision) / sizeof(unsigned)),
+               threads            = launch && count < TRSV_SYNC_WORDS ? (size_t)TRSV_SYNC_WORDS : count;
+
+  return TrsvLaunchEachIn(stream, "stream_clear", stream_clear, threads, count, (unsigned)bits, (unsigned)(bits >> 32),
+                          (unsigned *)words, launch);
 }
 
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }

@@ -77,7 +77,7 @@ enum {
 
 /* What kernels report to the host. In device memory. */
 typedef struct {
-  unsigned           row;     /* the first row with a zero pivot, or UINT_MAX */
+  unsigned           row;     /* the first row with a zero pivot, or UINT_MAX; while A is split, its word `bad` */
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 
@@ -140,8 +140,8 @@ TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L'
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 
-/* factor_permute.cu: creates f->order and f->source. *pattern gets the offsets [rows + 1] and then the columns of
-   P A P^T: TrsvScratchFree(*pattern, NULL). */
+/* factor_permute.cu: creates f->order and f->source, given f->entries. *pattern gets the offsets [rows + 1] and then
+   the columns of P A P^T: TrsvScratchFree(*pattern, NULL). */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
                             int **pattern);
 

@@ -9,7 +9,7 @@
 #include "device/setup.cuh"
 #include "factor/factor.h"
 
-/* left [n]: the entries of each row before its diagonal. *bad, 0 before: n - the first row that is invalid, or 0. */
+/* left [n]: the entries of each row before its diagonal. *bad, 0 before, becomes n - i for the first invalid row i. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_count(int n, const int *offsets, const int *columns, int *left, int *bad)
 {
@@ -33,13 +33,13 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMax(bad, n - (first + t));
 }
 
-/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. Does nothing if a row is
-   invalid, as the next kernel. */
+/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. If a row is invalid,
+   differences of offsets may overflow, so they are not computed, nor by the next kernel. */
 static __global__ void split_upper(int n, const int *bad, const int *offsets, const int *l_offsets, int *u_offsets)
 {
   const int i = trsv_index();
 
-  if (i <= n && !*bad) u_offsets[i] = offsets[i] - l_offsets[i];
+  if (i <= n) u_offsets[i] = *bad ? 0 : offsets[i] - l_offsets[i];
 }
 
 /* ICC: the lengths of U's rows, and the indices in A at which they start. */
@@ -125,13 +125,13 @@ static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns
   return TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, bad);
 }
 
-/* Waits for CountLeft() and what was launched since. Returns the error of the first invalid row of A; else downloads a
-   word from each of `ends`, up to 2. */
+/* Waits for CountLeft() and what was launched since, and downloads a word from each of `ends`, up to 2. Returns the
+   error of the first invalid row of A; the words then have no meaning. */
 static TrsvError ReadSplit(const TrsvFactor *f, const int *offsets, const int *columns, int count,
                            const int *const ends[], int words[])
 {
-  const int *from[3] = {BadWord(f)};
-  int        found[3], entries;
+  const int *from[TRSV_ADDRESSES] = {BadWord(f)};
+  int        found[TRSV_ADDRESSES], entries;
 
   for (int i = 0; i < count; i++) from[1 + i] = ends[i];
   TrsvCall(TrsvDeviceDownloadEach(found, from, 1 + count));

@@ -26,7 +26,7 @@ struct MatrixRows {
   int          *node;
 };
 
-/* *bad, 0 before: rows - the first row with invalid offsets or columns, or 0. */
+/* *bad, 0 before, becomes rows - i for the first row i with invalid offsets or columns. */
 static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);

@@ -31,7 +31,7 @@ struct ChunkEmission {
   int      *node, *step, *use, *export_, *source;
   /* Of each chunk: its first record in the order of times, its first stage, its first batch. */
   int *begin, *stage, *batch;
-  int *is_wide;                   /* the value of `wide`, on the device */
+  int *wide_word;                 /* `wide` on the device */
   int *stage_first, *stage_chunk; /* [stages + 1] a stage's first record in the order of times; [stages] its chunk */
   /* Of each use: its cell; its record; sums over earlier uses: first uses of imports, and of imports through L2. */
   unsigned short *cell;

@@ -36,7 +36,7 @@ static __global__ void emit_steps(const ChunkEmission e, int *fresh)
 {
   const int i = trsv_index();
 
-  if (i == 0) *e.is_wide = 0;
+  if (i == 0) *e.wide_word = 0;
   if (i >= e.nodes) return;
   const int      q = emit_chunk(e, i), before = i ? emit_chunk(e, i - 1) : -1;
   const unsigned gap = before == q ? e.key[i] - e.key[i - 1] : 0;
@@ -78,7 +78,7 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   if (!last) return;
   const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d),
             b = e.toward * (last - d);
-  if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.is_wide, 1);
+  if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.wide_word, 1);
 }
 
 TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEmission *e, void **memory)
@@ -101,7 +101,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
     [&](TrsvArena &a) {
       a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node),
         a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
-      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(1, e->is_wide);
+      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(1, e->wide_word);
     },
     memory));
   e->key     = t->spare[0];
@@ -117,7 +117,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   const TrsvScan   scan[] = {{e->chunks, e->stage + 1, e->stage},
                              {e->nodes, e->use + 1, e->use},
                              {e->nodes, e->source + 1, e->source}};
-  const int *const ends[] = {e->stage + chunks, e->use + n, e->is_wide};
+  const int *const ends[] = {e->stage + chunks, e->use + n, e->wide_word};
   TrsvCall(TrsvDeviceScanAll(3, scan));
   TrsvCall(TrsvDeviceDownloadEach(totals, ends, 3));
   e->stages = totals[0], e->uses = totals[1], e->wide = totals[2];
@@ -217,7 +217,7 @@ static __device__ __forceinline__ void cells_spread(const ChunkEmission &e, int 
     e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
-/* A thread for each use, and for each chunk. */
+/* Gives the uses their cells, and writes the heads. A thread for each use, and for each block. */
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
   const int q = trsv_index();

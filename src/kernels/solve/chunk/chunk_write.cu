@@ -70,8 +70,9 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
 
   /* an import gets the number of the export in place of the record */
-  for (int m = trsv_index(); m < w.schedule.imports; m += (int)(gridDim.x * blockDim.x))
-    w.imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
+  for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < (size_t)w.schedule.imports;
+       n += (size_t)gridDim.x * blockDim.x)
+    w.imports[n] = {e.export_[e.imports[n].word], e.imports[n].cell};
 
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;

@@ -252,8 +252,9 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   *P       = InverseProduct();
   v->block = INVERSE_GROUP >> size;
   TrsvCall(AllocateInverse(plan, v, totals, source));
-  TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
-  TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
+  const TrsvScan scan[] = {{v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start},
+                           {rows, s->rows + (size_t)size * (size_t)rows, v->begin}};
+  TrsvCall(TrsvDeviceScanAll(2, scan));
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);

@@ -95,7 +95,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
 
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
-      a.take(1, w.search), a.take(rows, w.word), a.take(rows, w.sorted), a.take(rows, w.natural);
+      a.take(1, w.search), a.take(rows, w.word), a.take(level ? 0 : rows, w.sorted), a.take(rows, w.natural);
       a.take(rows, w.order), a.take((size_t)s->off, w.columns);
     },
     &scratch.memory));

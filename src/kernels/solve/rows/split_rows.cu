@@ -200,8 +200,8 @@ static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splittin
   const int    all  = scans == 3;
   const size_t size = (size_t)A->rows;
   int *const count = room + size, *const sums = count + (size_t)scans * size;
-  const int *end[3];
-  TrsvScan   scan[3];
+  const int *end[TRSV_ADDRESSES];
+  TrsvScan   scan[TRSV_SCANS];
 
   TrsvCall(TrsvLaunchEach("split_count", split_count, size, TriangleView(A), c->longest, a->statistics.levels, a->order,
                           a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL));
