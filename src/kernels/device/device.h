@@ -68,8 +68,8 @@ TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offse
                              int factors);
 
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
-   total; counts may be offsets + 1. ScanAll: several scans, by one launch if all are short. None
-   of them reads what another writes. */
+   total; counts may be offsets + 1. ScanAll: several scans, of which the short ones take one launch.
+   No scan reads what another one writes. */
 enum {
   TRSV_SCANS = 3 /* of one call, at most */
 };

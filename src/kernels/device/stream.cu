@@ -71,15 +71,11 @@ template <class Launch> static TrsvError Download(void *host, int n, TrsvStream 
 
   TrsvCall(TrsvPinnedAlloc(n + 1, &words));
   launch(words);
-  const TrsvError error = TrsvDeviceCheckLaunch("stream_download");
-  if (error) {
-    if (TrsvDeviceDrain()) TrsvPinnedFree(n + 1, words);
-    return error;
-  }
-  TrsvCall(TrsvDeviceAwait(words + n, 1, stream));
-  memcpy(host, words, sizeof(*words) * (size_t)n);
-  TrsvPinnedFree(n + 1, words);
-  return TRSV_SUCCESS;
+  TrsvError error = TrsvDeviceCheckLaunch("stream_download");
+  if (!error) error = TrsvDeviceAwait(words + n, 1, stream);
+  if (!error) memcpy(host, words, sizeof(*words) * (size_t)n);
+  if (!error || TrsvDeviceDrain()) TrsvPinnedFree(n + 1, words);
+  return error;
 }
 
 extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)

@@ -77,7 +77,7 @@ enum {
 
 /* What kernels report to the host. In device memory. */
 typedef struct {
-  unsigned           row;     /* the first row with a zero pivot, or UINT_MAX; while A is split, its word `bad` */
+  unsigned           row;     /* the first row with a zero pivot, or UINT_MAX; also a word of factor_split.cu */
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 

@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 }
 
 /* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. If a row is invalid,
-   differences of offsets may overflow, so they are not computed, nor by the next kernel. */
+   differences of offsets may overflow: this kernel and the next do not compute them. */
 static __global__ void split_upper(int n, const int *bad, const int *offsets, const int *l_offsets, int *u_offsets)
 {
   const int i = trsv_index();

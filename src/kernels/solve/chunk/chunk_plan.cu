@@ -317,19 +317,20 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 
 static double SecondsOf(const ChunkSchedule *s) { return TrsvChunkScheduleSeconds(&s->settings, s->times); }
 
-/* Statistics do not tell how many dependencies of a row are solved just before it; with many, a schedule is longer than
-   predicted. If it takes much longer than records of another length are predicted to, makes the schedule with these,
-   too, and keeps the shorter one. */
+/* Statistics do not tell how many dependencies of a row are solved just before it. With many of them a schedule takes
+   longer than predicted. If it takes much longer than records of another length are predicted to, this makes a schedule
+   with these, too, and keeps the one whose steps take less time. Without memory for two it keeps the first; in lock
+   step it returns the error, so that the caller makes one plan at a time. */
 static TrsvError TryOtherLength(TrsvPrecision precision, ChunkSetup *p)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
   ChunkSchedule     other = ChunkSchedule();
-  int               i     = 0;
+  int               i     = p->next; /* the settings before it were placed, or are not possible */
 
   TrsvCall(RankSettings(precision, p, choice, time));
   while (i < p->choices && choice[i].length == p->schedule.settings.length) i++;
-  if (i == p->choices || SecondsOf(&p->schedule) < TrsvModel.settings_other_length * time[i]) return TRSV_SUCCESS;
+  if (i >= p->choices || SecondsOf(&p->schedule) < TrsvModel.settings_other_length * time[i]) return TRSV_SUCCESS;
   const TrsvError error = TrsvChunkPlace(&p->heights, &choice[i], &other);
   if (!error && SecondsOf(&other) < SecondsOf(&p->schedule)) {
     const ChunkSchedule longer = p->schedule;
@@ -337,10 +338,12 @@ static TrsvError TryOtherLength(TrsvPrecision precision, ChunkSetup *p)
     other                      = longer;
   }
   TrsvChunkScheduleFree(&other);
-  return error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error;
+  return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS
+                                                                                                  : error;
 }
 
-/* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
+/* With rank 0, if the schedule is too long for the best settings, tries the next ones. The predictions for products
+   with inverted blocks know how many dependencies are late, so these get no second schedule. */
 TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
 {
   ChunkPlan *const  c     = (ChunkPlan *)plan->data;

@@ -2,8 +2,8 @@
    The settings of the algorithm `chunk`, ranked by predicted time.
 
    A schedule gives the number of steps of a solve, but making one takes as long as tens of solves. So settings are
-   ranked by a prediction from the statistics of the triangle. Its constants are in solve/model/constants.h. A second
-   schedule is made only if the first takes much longer than predicted (chunk_plan.cu).
+   ranked by a prediction from the statistics of the triangle. Its constants are in solve/model/constants.h. To
+   choose among settings, a second schedule is made only if the first takes much longer than predicted (chunk_plan.cu).
 */
 #include <math.h>
 #include <stdio.h>

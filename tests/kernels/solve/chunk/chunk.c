@@ -45,7 +45,7 @@ static void CheckLengths(const TrsvAlgorithm *a)
 }
 
 /* A plan that chooses its settings takes as many launches as one with given settings: one schedule is made. These
-   triangles take many more steps than estimated. */
+   triangles take more steps than estimated, but not so many that a second schedule is made. */
 static void CheckOneSchedule(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
@@ -211,8 +211,8 @@ static void CheckScarceMemory(void)
   FreeTriangle(&T);
 }
 
-/* Blocks of rows, each of which depends on all rows of the block before: too many for a record of three, so such a
-   schedule takes longer than records of two. */
+/* Blocks of 8 rows that depend on all rows of the block solved before them. A record of three may have only two such
+   dependencies. So its schedule has more steps than predicted, and one with records of two takes less time. */
 static Triangle MakeBlocks(int rows, TrsvTriangle triangle)
 {
   enum { BLOCK = 8 };
