@@ -73,6 +73,7 @@ TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 
 TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
 {
+  if (scans > TRSV_SCANS) return TrsvFail(TRSV_ERR_DEVICE, "%d scans: invalid argument", scans);
   for (int s = 0; s < scans; s++) TrsvCall(TrsvDeviceScan(scan[s].n, scan[s].counts, scan[s].offsets));
   return TRSV_SUCCESS;
 }

@@ -63,7 +63,7 @@ TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 static TrsvError LaunchChecks(const TrsvMatrix *L, const TrsvAnalysis *lower, const TrsvMatrix *U,
                               const TrsvAnalysis *upper, int *height, unsigned char *attained, unsigned wrong[2])
 {
-  const int         n      = L->rows;
+  const int         n        = L->rows;
   const HeightCheck check[2] = {{L->offsets, L->columns, height, attained, wrong},
                                 {U->offsets, U->columns, height + n, attained + n, wrong + 1}};
   const dim3        grid(TrsvBlocks(n, ROWS_BLOCK), 2);

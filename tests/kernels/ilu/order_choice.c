@@ -5,6 +5,23 @@
 #include "market.h"
 #include "square.h"
 
+/* Expects the choice and the order of a call without a failure. k: the call that failed */
+static void ExpectUndisturbed(const Square *A, const TrsvAlgorithm *a, const TrsvFactor *f,
+                              const TrsvOrderChoice *choice, long k)
+{
+  TrsvFactor     *wanted;
+  TrsvOrderChoice known;
+
+  if (!ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A->rows, A->offsets, A->columns, A->values}, TRSV_ILU,
+                                           TRSV_DOUBLE, a, a, &wanted, &known),
+                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
+    return;
+  Expect(known.multicolor && !strcmp(known.reason, choice->reason) &&
+           !memcmp(wanted->order, f->order, sizeof(int) * (size_t)A->rows),
+         "place %ld: another choice or order than without a failure: %s", k, choice->reason);
+  TrsvFactorDestroy(&wanted);
+}
+
 /* The chosen order, its reason, and that the factor has this order */
 static void CheckChoices(void)
 {
@@ -70,9 +87,11 @@ static void CheckChoices(void)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-    if (failed && !error) { /* without memory for the multicolor order the natural one is taken; heights and blocks of
-                               scratch are optional */
+    /* Without memory for the multicolor order the natural one is taken. Heights and blocks of scratch are optional:
+       without them the choice and the order are those of an undisturbed call. */
+    if (failed && !error) {
       natural += !choice.multicolor;
+      if (choice.multicolor) ExpectUndisturbed(&A, thread, f, &choice, k);
       Expect(choice.multicolor ? !!f->order : !f->order && strstr(choice.reason, "no memory"),
              "place %ld: multicolor %d: %s", k, choice.multicolor, choice.reason);
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, choice.multicolor ? "the multicolor order" : "the natural order");

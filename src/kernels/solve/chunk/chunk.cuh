@@ -108,8 +108,7 @@ template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values,
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
 /* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits
-   for it, and may replace it if the rank is 0; the plan's summary then has its settings and steps. End waits if Wait
-   has not, and makes the records. */
+   for it; the plan's summary then has its settings and steps. End waits if Wait has not, and makes the records. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
 TrsvError TrsvChunkScheduleWait(TrsvPlan *);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);

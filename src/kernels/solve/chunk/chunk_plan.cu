@@ -5,7 +5,6 @@
 #include <string.h>
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_emission.cuh"
-#include "solve/model/model.h"
 
 /* Applies a permutation to rows: to[i] = 1 + map[row] for an entry 1 + row, 0 for 0. One thread for each place. */
 static __global__ void chunk_permute(size_t places, const int *rows, const int *map, int *to)
@@ -139,16 +138,16 @@ static TrsvError WriteRecords(TrsvPlan *plan, ChunkDraft *draft)
   ChunkPlan          *c    = (ChunkPlan *)plan->data;
   const ChunkSummary *s    = &c->schedule;
   const size_t        size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
-  unsigned           *launch;
+  const size_t        words = 2 * size * (size_t)s->exports;
 
   TrsvCall(AllocateLayout(
     plan,
     [&](TrsvArena &a) {
-      a.take(stage * (size_t)s->stages, c->records), a.take(2 * size * (size_t)s->exports, *(char **)&c->words);
-      a.take(TRSV_SYNC_WORDS, launch);
+      a.take(stage * (size_t)s->stages, c->records);
+      a.take(words + sizeof(unsigned) * TRSV_SYNC_WORDS, *(char **)&c->words);
     },
     (void **)&c->records));
-  TrsvCall(TrsvSyncIn(launch, &c->sync));
+  TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + words), &c->sync));
   TrsvCall(TrsvChunkRecords(s, plan->precision, draft, c));
   TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
   return PermuteRows(plan, c, plan->given.x_index, &c->to);
@@ -264,28 +263,19 @@ struct ChunkSetup {
   int            rank, choices, next; /* choices: settings; next: the rank of those that are tried after these */
 };
 
-/* The settings by predicted time, or those of tests; sets p->choices. */
-static TrsvError RankSettings(TrsvPrecision precision, ChunkSetup *p, TrsvChunkSettings choice[CHUNK_CHOICES],
-                              double time[CHUNK_CHOICES])
+/* Launches the schedule with the next settings that are possible. */
+static TrsvError PlaceNext(TrsvPrecision precision, ChunkSetup *p)
 {
-  int multiprocessors;
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
+  int               multiprocessors;
+  TrsvError         error;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   if (override_settings) choice[0] = *override_settings, p->choices = 1;
   else
     p->choices =
       TrsvChunkSettingsRank(&p->statistics, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time);
-  return TRSV_SUCCESS;
-}
-
-/* Launches the schedule with the next settings that are possible. */
-static TrsvError PlaceNext(TrsvPrecision precision, ChunkSetup *p)
-{
-  TrsvChunkSettings choice[CHUNK_CHOICES];
-  double            time[CHUNK_CHOICES];
-  TrsvError         error;
-
-  TrsvCall(RankSettings(precision, p, choice, time));
   if (p->next >= p->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", p->choices);
   do error = TrsvChunkPlaceBegin(&p->heights, &choice[p->next++], &p->schedule);
@@ -315,35 +305,7 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   return PlaceNext(plan->precision, c->setup);
 }
 
-static double SecondsOf(const ChunkSchedule *s) { return TrsvChunkScheduleSeconds(&s->settings, s->times); }
-
-/* Statistics do not tell how many dependencies of a row are solved just before it. With many of them a schedule takes
-   longer than predicted. If it takes much longer than records of another length are predicted to, this makes a schedule
-   with these, too, and keeps the one whose steps take less time. Without memory for two it keeps the first; in lock
-   step it returns the error, so that the caller makes one plan at a time. */
-static TrsvError TryOtherLength(TrsvPrecision precision, ChunkSetup *p)
-{
-  TrsvChunkSettings choice[CHUNK_CHOICES];
-  double            time[CHUNK_CHOICES];
-  ChunkSchedule     other = ChunkSchedule();
-  int               i     = p->next; /* the settings before it were placed, or are not possible */
-
-  TrsvCall(RankSettings(precision, p, choice, time));
-  while (i < p->choices && choice[i].length == p->schedule.settings.length) i++;
-  if (i >= p->choices || SecondsOf(&p->schedule) < TrsvModel.settings_other_length * time[i]) return TRSV_SUCCESS;
-  const TrsvError error = TrsvChunkPlace(&p->heights, &choice[i], &other);
-  if (!error && SecondsOf(&other) < SecondsOf(&p->schedule)) {
-    const ChunkSchedule longer = p->schedule;
-    p->schedule                = other;
-    other                      = longer;
-  }
-  TrsvChunkScheduleFree(&other);
-  return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS
-                                                                                                  : error;
-}
-
-/* With rank 0, if the schedule is too long for the best settings, tries the next ones. The predictions for products
-   with inverted blocks know how many dependencies are late, so these get no second schedule. */
+/* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
 TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
 {
   ChunkPlan *const  c     = (ChunkPlan *)plan->data;
@@ -354,8 +316,6 @@ TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
     error = PlaceNext(plan->precision, p);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }
-  if (!error && !p->rank && !override_settings && !(p->statistics.late_per_row > 0))
-    error = TryOtherLength(plan->precision, p);
   c->schedule.settings = p->schedule.settings;
   c->schedule.steps    = p->schedule.times;
   return error;

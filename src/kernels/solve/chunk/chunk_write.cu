@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
   const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
 
-  /* an import gets the number of the export in place of the record */
+  /* an import names its record so far; the number of the export replaces it */
   for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < (size_t)w.schedule.imports;
        n += (size_t)gridDim.x * blockDim.x)
     w.imports[n] = {e.export_[e.imports[n].word], e.imports[n].cell};

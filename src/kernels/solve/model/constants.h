@@ -127,8 +127,6 @@
   C(settings_plane_imports_long, 17000, "the same, longer records", hand) \
   C(settings_not_planes,    1.3,      "1, time over that of chunks of planes, where there are planes", choice) \
   C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", choice) \
-  /* other_length: schedules of nearly all triangles take at most 1.25 of the predicted time. */ \
-  C(settings_other_length,  1.5,      "1, time of a schedule over the predicted one with another length", hand) \
   /* Values of a factorization on the device: by hand from set-ups with new values (docs/results.md), because there */ \
   /* are no separate times of the factorization. */ \
   C(factor_launch,          20e-6,    "s",         hand) \

@@ -2,8 +2,7 @@
    The settings of the algorithm `chunk`, ranked by predicted time.
 
    A schedule gives the number of steps of a solve, but making one takes as long as tens of solves. So settings are
-   ranked by a prediction from the statistics of the triangle. Its constants are in solve/model/constants.h. To
-   choose among settings, a second schedule is made only if the first takes much longer than predicted (chunk_plan.cu).
+   ranked by a prediction from the statistics of the triangle. Its constants are in solve/model/constants.h.
 */
 #include <math.h>
 #include <stdio.h>
@@ -47,14 +46,9 @@ static double StepTime(int waits, int length)
 }
 
 /* The steps of a schedule include the waits. */
-double TrsvChunkScheduleSeconds(const TrsvChunkSettings *s, int steps)
-{
-  return 1e-9 * (k->settings_start + steps * StepTime(0, s->length));
-}
-
 double TrsvInverseSeconds(const TrsvChunkSettings *s, int steps)
 {
-  return k->inverse_launch + k->inverse_estimate * TrsvChunkScheduleSeconds(s, steps);
+  return k->inverse_launch + k->inverse_estimate * 1e-9 * (k->settings_start + steps * StepTime(0, s->length));
 }
 
 /* The number of records of a row with so many dependencies, and of a row of mean length. */
