@@ -138,15 +138,11 @@ static TrsvError WriteRecords(TrsvPlan *plan, ChunkDraft *draft)
   ChunkPlan          *c    = (ChunkPlan *)plan->data;
   const ChunkSummary *s    = &c->schedule;
   const size_t        size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
-  const size_t        words = 2 * size * (size_t)s->exports;
+  const size_t        records = (stage * (size_t)s->stages + 255) / 256 * 256; /* words start on a line of their own */
+  const size_t        words   = 2 * size * (size_t)s->exports;
 
-  TrsvCall(AllocateLayout(
-    plan,
-    [&](TrsvArena &a) {
-      a.take(stage * (size_t)s->stages, c->records);
-      a.take(words + sizeof(unsigned) * TRSV_SYNC_WORDS, *(char **)&c->words);
-    },
-    (void **)&c->records));
+  TrsvCall(AllocateCounted(plan, records + words + sizeof(unsigned) * TRSV_SYNC_WORDS, &c->records));
+  c->words = c->records + records;
   TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + words), &c->sync));
   TrsvCall(TrsvChunkRecords(s, plan->precision, draft, c));
   TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
