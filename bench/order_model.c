@@ -8,10 +8,11 @@
 static TrsvChoice SelectAlgorithm(const TrsvStatistics *s, TrsvPrecision precision)
 {
   static const TrsvAlgorithm row = {0}, chunk = {.traits = TRSV_SCHEDULED};
-  const double               rows = fmin(fmin(TrsvModelThread(s, precision), TrsvModelRecompute(s, precision)),
-                                         TrsvModelSell(s, precision, 6, 32)),
-               chunks             = fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
-  TrsvChoice c                    = {chunks < rows ? &chunk : &row, fmin(rows, chunks), ""};
+  const double               recomputed = TrsvModelRecompute(s, precision),
+               thread                   = isfinite(recomputed) ? recomputed : TrsvModelThread(s, precision),
+               rows                     = fmin(thread, TrsvModelSell(s, precision, 6, 32)),
+               chunks                   = fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
+  TrsvChoice c                          = {chunks < rows ? &chunk : &row, fmin(rows, chunks), ""};
 
   return c;
 }

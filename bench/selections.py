@@ -60,6 +60,8 @@ def choose_line(case, s, lib, inverted):
         "chunk": lib.TrsvModelChunk(s, DOUBLE),
         "inverse": lib.TrsvModelInverse(s, DOUBLE),
     }
+    if predicted["recompute"] < math.inf:
+        del first["thread"]
     best = min((k for k in first if predicted[k] < math.inf), key=predicted.get)
     if best == "inverse" and inverted and inverted >= predicted["chunk"]:
         best = "chunk"

@@ -30,8 +30,8 @@ static void CheckChoices(void)
     Shape       shape;
     int         rows, symmetric, multicolor;
   } cases[] = {
-    {"a grid", "in the natural order 159", "thread", GRID_2D, 6400, 1, 1},
-    {"a grid of unsymmetric values", "in the natural order 159", "thread", GRID_2D, 6400, 0, 1},
+    {"a grid", "in the natural order 167", "thread", GRID_2D, 7056, 1, 1},
+    {"a grid of unsymmetric values", "in the natural order 167", "thread", GRID_2D, 7056, 0, 1},
     {"a diagonal", "too little to gain", "thread", DIAGONAL, 1600, 1, 0},
     {"a chain, whose factors are complete", "no fill to leave out", "thread", CHAIN, 1600, 1, 0},
     {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
@@ -75,7 +75,7 @@ static void CheckChoices(void)
 
   Begin("the order: fails anywhere");
   for (long k = 1, failed = 1, natural = 0; failed; k += 3) {
-    Square          A = MakeSquare(GRID_2D, 6400, 1, TRSV_DOUBLE, 7);
+    Square          A = MakeSquare(GRID_2D, 7056, 1, TRSV_DOUBLE, 7);
     TrsvFactor     *f;
     TrsvOrderChoice choice;
     const size_t    live = SimtLive();
@@ -138,7 +138,7 @@ static void FillFlow(Square *A, int side)
 static void CheckStrongFill(const char *what, void (*fill)(Square *, int side))
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const int            side   = 80;
+  const int            side   = 84;
   Square               A      = MakeSquare(GRID_2D, side * side, 1, TRSV_DOUBLE, 7);
   TrsvFactor          *f;
   TrsvOrderChoice      choice;
@@ -160,7 +160,7 @@ static void CheckStrongFill(const char *what, void (*fill)(Square *, int side))
 static void CheckNewValues(void)
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const int            side   = 80;
+  const int            side   = 84;
 
   Begin("the order: new values");
   for (int precision = 0; precision < 2; precision++) {
@@ -327,7 +327,7 @@ static void CheckAnalysisOfU(void)
 /* Each row is coupled to all others but one: there are as many colors as level sets, more than was estimated. */
 static void CheckManyColors(void)
 {
-  enum { ROWS = 300 };
+  enum { ROWS = 400 };
   const TrsvAlgorithm *thread  = TrsvAlgorithmFind("thread");
   int                 *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * (ROWS - 1));
   Square               A;
@@ -343,7 +343,7 @@ static void CheckManyColors(void)
   if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE,
                                           thread, thread, &f, &choice),
                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-    Expect(!choice.multicolor && !f->order && choice.ordered.solves > 0 && strstr(choice.reason, "; multicolor 150,"),
+    Expect(!choice.multicolor && !f->order && choice.ordered.solves > 0 && strstr(choice.reason, "; multicolor 200,"),
            "multicolor %d: %s", choice.multicolor, choice.reason);
   TrsvFactorDestroy(&f);
   FreeSquare(&A);

@@ -27,13 +27,13 @@ static void CheckTimes(void)
                                         25.9,   64,     63.98,   496.8,  0, 0.875, 0.4967, 0};
   static const TrsvStatistics points = {1728000, 23805356, 13.7762, 0.0842803, 14, 834,      3600, 2071.94,
                                         9975.7,  14521,    14400,   611937,    0,  0.991667, 0.35, 0};
-  static const TrsvStatistics chance = {512000, 6996636, 13.6653, 0.565034, 27, 56,          19606, 9142.86,
-                                        170683, 511878,  237015,  88258.1,  0,  5.07812e-05, 0.5,   0};
+  static const TrsvStatistics rmat   = {1048576, 16748785, 15.9729, 6.22967, 20431, 1244, 446380, 842.907,
+                                        294165, 1046940, 246089, 689766, 0, 0.000425339, 0.384041, 0.0358422};
 
   PredictTime("chunk", "8 x 8 x 4000: measured 0.53 ms", &duct, 0.28, 0.8);
   PredictTime("chunk", "27 points on 120^3: measured 0.253 ms", &points, 0.2, 0.32);
   PredictTime("thread", "27 points on 120^3: measured 0.838 ms", &points, 0.75, 0.95);
-  PredictTime("thread, recomputing", "27 points on 80^3 by chance: measured 0.172 ms", &chance, 0.15, 0.19);
+  PredictTime("thread, recomputing", "R-MAT 2^20: measured 0.970 ms", &rmat, 0.85, 1.1);
 }
 
 /* Blocks of three rows in an order by colors: the predicted time of chunk grows until level sets are too wide to be
@@ -132,7 +132,7 @@ static void CheckLimits(void)
       Expect(memcmp(&choice[i], &choice[k], sizeof(choice[i])), "choices %d and %d are the same", k, i);
   }
   Expect(smaller, "no chunks smaller than planes that do not fit");
-  wide.level_mean = 1.01 * TrsvModel.recompute_wide;
+  wide.nnz = (long)(1.01 * TrsvModel.recompute_wide * wide.levels);
   Expect(isinf(TrsvModelRecompute(&wide, TRSV_DOUBLE)), "the widest level sets are recomputed");
   chains.levels         = 1000;
   chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole chain */

@@ -121,7 +121,7 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
 }
 
-/* 1 if inverted blocks are predicted to be faster by the statistics. Finish decides by the schedule of the product. */
+/* 1 if inverted blocks are predicted to be faster by the statistics. Finish decides by schedules. */
 static int IsLikelyInverted(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
@@ -167,14 +167,11 @@ extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *
   return BeginPlain(plan, A, analysis, source, 0);
 }
 
-/* 1 if inverted blocks are predicted to be faster: the time with them by the schedule of the product, without them by
-   the statistics. Both times are for real values. */
-static int IsFaster(const TrsvPlan *inverted, const TrsvStatistics *s)
+static double ProductSeconds(const TrsvPlan *inverted)
 {
   const ChunkSummary *product = TrsvChunkPlanSummary(inverted);
 
-  return TrsvInverseSeconds(&product->settings, product->steps) <
-         TrsvModelChunk(s, TRSV_DOUBLE) * Slowdown(s, TRSV_DOUBLE);
+  return TrsvInverseSeconds(&product->settings, product->steps);
 }
 
 /* The rank among the settings without inverted blocks. */
@@ -185,39 +182,78 @@ static int PlainRank(const TrsvPlan *plan, const TrsvStatistics *s)
   return rank > 0 ? rank : 0;
 }
 
-/* Rank 0 has inverted blocks if both the statistics and the schedule of the product predict that they are faster.
-   Rank 1 is the other form, if both are possible. Further ranks have no inverted blocks. */
+/* Rank 0 is the form that schedules and statistics predict to be faster, with inverted blocks or without. Rank 1 is the
+   other form, if both are possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s    = &analysis->statistics;
-  const int             rank = plan->rank;
+  const TrsvStatistics *s = &analysis->statistics;
 
   TrsvCall(AllocatePlan(plan));
-  if (TrsvInverseIsPossible(s) && (rank == 0 ? IsLikelyInverted(s, plan->precision) : rank == 1))
+  if (plan->rank <= 1 && TrsvInverseIsPossible(s) && IsLikelyInverted(s, plan->precision))
     TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
   return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, PlainRank(plan, s));
 }
 
-/* 1 if this rank has inverted blocks, by what is known of the schedule of the product. */
-static int KeepsInverted(const TrsvPlan *plan, const TrsvStatistics *s)
+/* Begins the product with inverted blocks and waits for its schedule. The plan has no inverted blocks if there is no
+   schedule, or no memory for it; but while another plan is made at the same time, missing memory is an error. */
+static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return (IsLikelyInverted(s, plan->precision) && IsFaster(plan, s)) == (plan->rank == 0);
+  Inverse **inverse = &Data(plan)->inverse;
+  TrsvError error   = TrsvInverseBegin(plan, A, analysis, source, inverse);
+
+  if (!error && *inverse) error = TrsvChunkScheduleWait((*inverse)->product);
+  if (!error) return TRSV_SUCCESS;
+  TrsvInverseDestroy(*inverse);
+  *inverse = NULL;
+  return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS : error;
+}
+
+/* Makes the schedules that decide between both forms. Inverted blocks are faster if the plan has them and their product
+   takes less than *without seconds. This is the predicted time without them, or, if the product takes longer than that,
+   a share of the time by the schedule without them. Statistics do not tell how many dependencies of a row are solved
+   just before it; if there are many, that schedule takes much longer than predicted. All times are for real values. */
+static TrsvError CompareForms(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                              double *without)
+{
+  const TrsvStatistics *s        = &analysis->statistics;
+  const double          slowdown = Slowdown(s, TRSV_DOUBLE);
+  double                with     = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown;
+  ChunkPlan            *c        = Data(plan);
+
+  *without = TrsvModelChunk(s, TRSV_DOUBLE) * slowdown;
+  if (c->inverse) {
+    TrsvCall(TrsvChunkScheduleWait(c->inverse->product));
+    with = ProductSeconds(plan);
+    if (with < *without) return TRSV_SUCCESS;
+    TrsvInverseDestroy(c->inverse);
+    c->inverse = NULL;
+    TrsvCall(BeginPlain(plan, A, analysis, source, 0));
+  }
+  TrsvCall(TrsvChunkScheduleWait(plan));
+  *without = TrsvChunkScheduleSeconds(&c->schedule.settings, c->schedule.steps) / TrsvModel.inverse_instead;
+  return with < *without ? BeginInverted(plan, A, analysis, source) : TRSV_SUCCESS;
 }
 
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s       = &analysis->statistics;
-  Inverse             **inverse = &Data(plan)->inverse;
+  ChunkPlan *c = Data(plan);
+  double     without;
 
-  if (!*inverse || !(*inverse)->unfinished) return FinishPlain(plan, A, analysis, source);
-  TrsvCall(TrsvChunkScheduleWait((*inverse)->product));
-  if (plan->rank || KeepsInverted(plan, s)) {
-    TrsvCall(TrsvInverseEnd(plan, *inverse));
-    if (KeepsInverted(plan, s)) return TRSV_SUCCESS; /* its records may need other settings, which take longer */
+  if (c->inverse && !c->inverse->unfinished) return TRSV_SUCCESS;
+  if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return FinishPlain(plan, A, analysis, source);
+  TrsvCall(CompareForms(plan, A, analysis, source, &without));
+  const int inverts = (c->inverse && ProductSeconds(plan) < without) == (plan->rank == 0);
+  if (inverts && !c->inverse) TrsvCall(BeginInverted(plan, A, analysis, source));
+  if (inverts && c->inverse) {
+    TrsvChunkFreeSchedule(c);
+    c->finds_pivots = 0;
+    TrsvCall(TrsvInverseEnd(plan, c->inverse));
+    if (plan->rank || ProductSeconds(plan) < without) return TRSV_SUCCESS;
+    /* its records needed other settings, which take longer */
   }
-  TrsvInverseDestroy(*inverse);
-  *inverse = NULL;
-  TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, s)));
+  TrsvInverseDestroy(c->inverse);
+  c->inverse = NULL;
+  if (!c->setup) TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, &analysis->statistics)));
   return FinishPlain(plan, A, analysis, source);
 }
 

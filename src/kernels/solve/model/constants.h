@@ -31,19 +31,17 @@
   C(thread_long_entry,      1.2e-11,  "s an entry of long rows in chains", fit) \
   C(thread_long_row,        4,        "entries above which a row counts as long", hand) \
   C(thread_long_range,      8,        "entries more with which it counts in full", hand) \
-  /* thread with recomputation: error 11% over 104 triangles of 150 level sets or fewer. scattered: */ \
-  /* results/large.jsonl. wide: in wider level sets rows that are loaded twice take most of the time. */ \
+  /* thread with recomputation: error 11% over 155 matrices. scattered: results/large.jsonl. levels: with fewer, L */ \
+  /* and U in one launch take less time. wide: with more entries in a level set, rows that are loaded twice take */ \
+  /* most of the time. The choice between the forms costs 0.1% over real triangles. */ \
   C(recompute_launch,       3.7e-6,   "s",         fit) \
-  C(recompute_hop,          0.42e-6,  "s for two levels", fit) \
-  C(recompute_crowd,        0.05e-6,  "s for two levels, times log10 of their rows", fit) \
-  C(recompute_dependency,   0.013e-6, "s for two levels and a dependency of their rows", fit) \
-  C(recompute_dependencies, 24,       "dependencies that count at most", hand) \
+  C(recompute_hop,          0.36e-6,  "s for two levels", choice) \
+  C(recompute_crowd,        0.06e-6,  "s for two levels, times log10 of rows, sqrt of dependencies", choice) \
   C(recompute_scattered,    0.5e-12,  "s for two levels and a row whose values are all over memory", fit) \
-  C(recompute_entry_float,  1.2e-11,  "s an entry", fit) \
-  C(recompute_entry_double, 1.7e-11,  "s an entry", fit) \
-  C(recompute_complex_float, 1.5,    "1, time without launch, over that in double precision", fit) \
-  C(recompute_complex_double, 1.8,   "1, likewise", fit) \
-  C(recompute_wide,         12000,    "rows of a level set", hand) \
+  C(recompute_entry_float,  0.5e-11,  "s an entry", choice) \
+  C(recompute_entry_double, 0.6e-11,  "s an entry", choice) \
+  C(recompute_levels,       7,        "level sets, at least", hand) \
+  C(recompute_wide,         24000,    "entries of a level set, at most", choice) \
   /* sell: the choice over 190 triangles costs 0.2%; up to 30 level sets the mean prediction is 17% too slow: */ \
   /* results/solve.jsonl, results/sell.jsonl. */ \
   C(sell_launch,            4.0e-6,   "s",         choice) \
@@ -84,6 +82,7 @@
   C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
   C(inverse_grid,           1.3,      "1, time of grids over that of other patterns", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
+  C(inverse_instead,        1.3,      "1, time of a schedule over that with blocks, at least", hand) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
   /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \

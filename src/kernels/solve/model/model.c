@@ -45,19 +45,20 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
             (entry + k->thread_long_entry * chains) * (double)s->nnz);
 }
 
-/* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values
-   miss the cache; memory traffic. INFINITY for the widest level sets: loading rows twice takes most of the time. */
+/* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll and if these are long, or if
+   values miss the cache; memory traffic. INFINITY if the other form is faster: for complex values; with few level sets,
+   where L and U in one launch save more; with wide ones, where loading rows twice takes most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
 
-  if (s->level_mean > k->recompute_wide) return INFINITY;
+  if (TrsvIsComplex(precision) || s->levels < k->recompute_levels || (double)s->nnz > k->recompute_wide * s->levels)
+    return INFINITY;
   return k->recompute_launch +
-         ComplexFactor(precision, k->recompute_complex_float, k->recompute_complex_double) *
-           ((1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
-                                   k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
-                                   k->recompute_scattered * CacheMissFactor(s) * s->rows) +
-            entry * (double)s->nnz);
+         (1 + s->levels / 2) * (k->recompute_hop +
+                                k->recompute_crowd * log10(s->level_mean + 1) * sqrt(fmax(s->row_mean - 1, 0)) +
+                                k->recompute_scattered * CacheMissFactor(s) * s->rows) +
+         entry * (double)s->nnz;
 }
 
 /* The number of level sets of slices. A chain of n rows has n level sets of rows, but one level set of slices if it is

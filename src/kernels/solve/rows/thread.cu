@@ -2,8 +2,8 @@
    thread: one thread for each row, with recomputation if level sets are narrow. Mapping, memory order, why it ends,
    same bits, source: thread_rows.cuh.
 
-   With recomputation, rows of every second level set recompute their dependencies in the previous level set. The form
-   with the shorter predicted time is used.
+   With recomputation, rows of every second level set recompute their dependencies in the previous level set.
+   TrsvModelRecompute tells for which triangles.
 */
 #include <math.h>
 #include <stdio.h>
@@ -59,17 +59,17 @@ static void ThreadDescribe(const TrsvPlan *plan, char *line, size_t size)
     (void)snprintf(line, size, "every second level set recomputed");
 }
 
-static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
-{
-  return fmin(TrsvModelThread(s, precision), TrsvModelRecompute(s, precision));
-}
-
 extern "C" int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return TrsvModelRecompute(s, precision) < TrsvModelThread(s, precision);
+  return isfinite(TrsvModelRecompute(s, precision));
 }
 
-/* Rank 0 is the predicted faster form, rank 1 the other. */
+static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  return TrsvThreadRecomputes(s, precision) ? TrsvModelRecompute(s, precision) : TrsvModelThread(s, precision);
+}
+
+/* Rank 0 is the form for this triangle, rank 1 the other. */
 static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int faster = TrsvThreadRecomputes(&analysis->statistics, plan->precision);
