@@ -19,7 +19,7 @@
 /* clang-format off */
 #define TRSV_CONSTANTS(C) \
   /* thread: error 10% (root mean square), at most 45%, over both triangles of 93 matrices: results/solve.jsonl. */ \
-  /* scattered, long_entry: 27 matrices of up to 17 million rows: results/large.jsonl. */ \
+  /* scattered: 27 matrices of up to 17 million rows: results/large.jsonl. */ \
   C(thread_launch,          4.0e-6,   "s",         fit) \
   C(thread_hop,             0.30e-6,  "s a level", fit) \
   C(thread_crowd,           0.04e-6,  "s a level, times log10 of its rows", fit) \
@@ -28,9 +28,6 @@
   C(thread_entry_double,    1e-11,    "s an entry", fit) \
   C(thread_complex_float,   1.1,     "1, time without launch, over that in double precision", fit) \
   C(thread_complex_double,  1.28,     "1, likewise", fit) \
-  C(thread_long_entry,      1.2e-11,  "s an entry of long rows in chains", fit) \
-  C(thread_long_row,        4,        "entries above which a row counts as long", hand) \
-  C(thread_long_range,      8,        "entries more with which it counts in full", hand) \
   /* thread with recomputation: error 11% over 155 matrices. scattered: results/large.jsonl. levels: with fewer, L */ \
   /* and U in one launch take less time. wide: with more entries in a level set, rows that are loaded twice take */ \
   /* most of the time. The choice between the forms costs 0.1% over real triangles. */ \

@@ -31,18 +31,16 @@ static double CacheMissFactor(const TrsvStatistics *s)
 }
 
 /* The sum of: a launch; a hop through L2 for each level set, slower if many rows poll or if values miss the cache;
-   memory traffic; and in warps that hold a chain of rows, waits for long rows. */
+   memory traffic. */
 double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->thread_entry_float, k->thread_entry_double);
-  const double chains =
-    s->chain_fraction * fmin(fmax((s->row_mean - k->thread_long_row) / k->thread_long_range, 0), 1);
 
   return k->thread_launch +
          ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
            (s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
                          k->thread_scattered * CacheMissFactor(s) * s->rows) +
-            (entry + k->thread_long_entry * chains) * (double)s->nnz);
+            entry * (double)s->nnz);
 }
 
 /* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll and if these are long, or if
@@ -50,13 +48,13 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
    where L and U in one launch save more; with wide ones, where loading rows twice takes most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
+  const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double),
+               crowd = log10(s->level_mean + 1) * sqrt(fmax(s->row_mean - 1, 0));
 
   if (TrsvIsComplex(precision) || s->levels < k->recompute_levels || (double)s->nnz > k->recompute_wide * s->levels)
     return INFINITY;
   return k->recompute_launch +
-         (1 + s->levels / 2) * (k->recompute_hop +
-                                k->recompute_crowd * log10(s->level_mean + 1) * sqrt(fmax(s->row_mean - 1, 0)) +
+         (1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * crowd +
                                 k->recompute_scattered * CacheMissFactor(s) * s->rows) +
          entry * (double)s->nnz;
 }
