@@ -3,14 +3,13 @@
 import numpy as np
 import scipy.sparse as sp
 import skfem
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.spatial import Delaunay
 from skfem import Basis, BilinearForm, InteriorFacetBasis
 from skfem.helpers import curl, dd, ddot, div, dot, grad, sym_grad
 from skfem.models.elasticity import lame_parameters, linear_elasticity
 from skfem.models.poisson import laplace, mass
 
-from families import FIT, REPORT, family, random, reorder
+from families import FIT, REPORT, family, random, rcm, reorder
 
 
 def inside(A, basis):
@@ -20,10 +19,6 @@ def inside(A, basis):
 
 def submatrix(A, keep):
     return A.tocsr()[keep][:, keep]
-
-
-def rcm(A):
-    return reorder(A, reverse_cuthill_mckee(A.tocsr(), symmetric_mode=False))
 
 
 def scattered(name, count, dim, grade=1.0):
@@ -98,7 +93,7 @@ def tet_p1():
         b = Basis(scattered("tet_p1", n, 3), skfem.ElementTetP1())
         yield n, inside(laplace.assemble(b), b)
     b = Basis(scattered("tet_graded", 20000, 3, 1.8), skfem.ElementTetP1())
-    yield "graded", rcm(inside(laplace.assemble(b), b))
+    yield "graded", rcm(inside(laplace.assemble(b), b), 500)
 
 
 @family(FIT)
@@ -296,7 +291,10 @@ def darcy():
 def plate():
     for n in (25, 50):
         b = Basis(skfem.MeshTri.init_tensor(*[np.linspace(0, 1, n + 1)] * 2), skfem.ElementTriMorley())
-        yield n, inside(BilinearForm(lambda u, v, w: ddot(dd(u), dd(v))).assemble(b), b)
+        A = inside(BilinearForm(lambda u, v, w: ddot(dd(u), dd(v))).assemble(b), b)
+        # Morley's elements have inverses of matrices: rounding errors are up to 1e-12 of the largest entry, others 1e-5
+        A.data[abs(A.data) < 1e-9 * abs(A.data).max()] = 0
+        yield n, A
 
 
 @family(REPORT)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 FIT, REPORT = (
     "fit",
@@ -50,3 +51,17 @@ def laplacian(rows, i, j, weights, diagonal=0.0):
 
 def reorder(A, order):
     return A.tocsr()[order][:, order]
+
+
+def rcm(A, start):
+    """A in the reverse order of Cuthill and McKee, which starts from the shortest row of each component.
+
+    Of rows of equal length start comes first. The others keep their order. SciPy's function has the order of an
+    unstable sort, which depends on the CPU. The values of start are those with which results/ were measured."""
+    length = np.diff(A.tocsr().indptr)
+    order = np.lexsort((np.arange(len(length)) != start, length))
+    B = reorder(A, order)
+    B.sort_indices()
+    firsts = np.sort(np.unique(connected_components(B)[1], return_index=True)[1])
+    parts = [breadth_first_order(B, first, return_predecessors=False) for first in firsts]
+    return reorder(A, order[np.concatenate(parts)[::-1]])
