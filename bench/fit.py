@@ -150,8 +150,9 @@ def matrices(folder):
 class Formula:
     def __init__(self, name, lib, table, rows):
         self.name, self.table = name, table
+        used = lambda s, p: math.isfinite(lib.TrsvModelRecompute(s, p))  # instead of the other form of thread
         call = {
-            "thread": lambda s, p, t: lib.TrsvModelThread(s, p),
+            "thread": lambda s, p, t: math.inf if used(s, p) else lib.TrsvModelThread(s, p),
             "recompute": lambda s, p, t: lib.TrsvModelRecompute(s, p),
             "sell": lambda s, p, t: lib.TrsvModelSell(s, p, 6, 32),
             "chunk": lambda s, p, t: lib.TrsvModelChunk(s, p),

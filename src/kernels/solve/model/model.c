@@ -30,16 +30,14 @@ static double CacheMissFactor(const TrsvStatistics *s)
   return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
 }
 
-/* The sum of: a launch; a hop through L2 for each level set, slower if many rows poll or if values miss the cache;
-   memory traffic. */
+/* The sum of: a launch; a hop through L2 for each level set, slower if values miss the cache; memory traffic. */
 double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = EntrySeconds(precision, k->thread_entry_float, k->thread_entry_double);
 
   return k->thread_launch +
          ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
-           (s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
-                         k->thread_scattered * CacheMissFactor(s) * s->rows) +
+           (s->levels * (k->thread_hop + k->thread_scattered * CacheMissFactor(s) * s->rows) +
             entry * (double)s->nnz);
 }
 
