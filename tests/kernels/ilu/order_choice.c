@@ -5,23 +5,6 @@
 #include "market.h"
 #include "square.h"
 
-/* Expects the choice and the order of a call without a failure. k: the call that failed */
-static void ExpectUndisturbed(const Square *A, const TrsvAlgorithm *a, const TrsvFactor *f,
-                              const TrsvOrderChoice *choice, long k)
-{
-  TrsvFactor     *wanted;
-  TrsvOrderChoice known;
-
-  if (!ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A->rows, A->offsets, A->columns, A->values}, TRSV_ILU,
-                                           TRSV_DOUBLE, a, a, &wanted, &known),
-                   TRSV_SUCCESS, "TrsvFactorCreateOrdered"))
-    return;
-  Expect(known.multicolor && !strcmp(known.reason, choice->reason) &&
-           !memcmp(wanted->order, f->order, sizeof(int) * (size_t)A->rows),
-         "place %ld: another choice or order than without a failure: %s", k, choice->reason);
-  TrsvFactorDestroy(&wanted);
-}
-
 /* The chosen order, its reason, and that the factor has this order */
 static void CheckChoices(void)
 {
@@ -37,7 +20,6 @@ static void CheckChoices(void)
     {"a grid that a schedule solves in no time", "too little to gain", NULL, GRID_3D, 4096, 1, 0},
     {"a grid too small to look at another order", "too little to gain", NULL, GRID_2D, 400, 1, 0},
   };
-  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
     for (int kind = 0; kind < 2; kind++) {
@@ -72,35 +54,53 @@ static void CheckChoices(void)
       Expect(!SimtLive(), "%zu allocations left", SimtLive());
       End();
     }
+}
+
+/* Without memory for the multicolor order the natural one is taken. Heights and blocks of scratch are optional: without
+   them the choice and the order are those of an undisturbed call. */
+static void CheckFailures(void)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  Square               A      = MakeSquare(GRID_2D, 7056, 1, TRSV_DOUBLE, 7);
+  const size_t         live   = SimtLive();
+  TrsvFactor          *wanted = NULL;
+  TrsvOrderChoice      known;
 
   Begin("the order: fails anywhere");
-  for (long k = 1, failed = 1, natural = 0; failed; k += 3) {
-    Square          A = MakeSquare(GRID_2D, 7056, 1, TRSV_DOUBLE, 7);
+  for (long k = 0, failed = 1, natural = 0; failed; k += k ? 3 : 1) { /* 0: nothing fails */
+    const size_t    before = SimtLive();
     TrsvFactor     *f;
     TrsvOrderChoice choice;
-    const size_t    live = SimtLive();
     TrsvError       error;
 
     SimtFailAt(k, 0);
     error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread,
                                      thread, &f, &choice);
-    failed = SimtFailed();
+    failed = !k || SimtFailed();
     SimtFailAt(0, 0);
-    Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-    /* Without memory for the multicolor order the natural one is taken. Heights and blocks of scratch are optional:
-       without them the choice and the order are those of an undisturbed call. */
+    Expect(!error == !!f && (k || f), "place %ld: error %d, factor %p", k, (int)error, (void *)f);
+    if (!k) {
+      Expect(choice.multicolor && f && f->order, "undisturbed: %s", choice.reason);
+      known  = choice;
+      wanted = f;
+      continue;
+    }
     if (failed && !error) {
       natural += !choice.multicolor;
-      if (choice.multicolor) ExpectUndisturbed(&A, thread, f, &choice, k);
-      Expect(choice.multicolor ? !!f->order : !f->order && strstr(choice.reason, "no memory"),
-             "place %ld: multicolor %d: %s", k, choice.multicolor, choice.reason);
+      if (choice.multicolor)
+        Expect(wanted && !strcmp(known.reason, choice.reason) && f->order &&
+                 !memcmp(wanted->order, f->order, sizeof(int) * (size_t)A.rows),
+               "place %ld: another choice or order than without a failure: %s", k, choice.reason);
+      else Expect(!f->order && strstr(choice.reason, "no memory"), "place %ld: %s", k, choice.reason);
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, choice.multicolor ? "the multicolor order" : "the natural order");
     }
     TrsvFactorDestroy(&f);
-    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
+    Expect(SimtLive() == before, "place %ld: %zu allocations instead of %zu", k, SimtLive(), before);
     Expect(failed || natural > 2, "%ld times the natural order", natural);
-    FreeSquare(&A);
   }
+  TrsvFactorDestroy(&wanted);
+  Expect(SimtLive() == live, "%zu allocations instead of %zu", SimtLive(), live);
+  FreeSquare(&A);
   End();
 }
 
@@ -384,6 +384,7 @@ static void CheckAlgorithmsOfOrders(void)
 void TestOrderChoice(void)
 {
   CheckChoices();
+  CheckFailures();
   CheckStrongFill("cells that get thinner toward a wall", FillThinning);
   CheckStrongFill("a flow", FillFlow);
   CheckNewValues();
