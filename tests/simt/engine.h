@@ -161,7 +161,7 @@ void body();    /* of a thread */
 static inline void yield(State s)
 {
   running->state = s;
-  fiber_leave(running->fiber, s == ENDED);
+  fiber_leave(running->fiber);
 }
 
 void give_way(); /* is called by: */

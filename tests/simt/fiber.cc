@@ -14,7 +14,6 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
   #include <sanitizer/asan_interface.h>
-  #include <sanitizer/common_interface_defs.h>
 #endif
 
 namespace simt {
@@ -48,12 +47,6 @@ static size_t color()
   return 64 * (n++ % 61);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
-void       *scheduler_fake;
-const void *scheduler_stack;
-size_t      scheduler_size;
-#endif
-
 #if defined(__x86_64__)
 void *scheduler_top;
 
@@ -83,8 +76,8 @@ static void prepare(Fiber &f, void (*entry)())
   f.top = c;
 }
 
-void into(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
-void back(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
+void fiber_run(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
+void fiber_leave(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
 static void release(Fiber &f) { delete (ucontext_t *)f.top; }
 [[maybe_unused]] static void *bottom(const Fiber &f) { return f.stack; }
 #endif
@@ -93,7 +86,6 @@ static void (*entry_of)();
 
 static void first()
 {
-  ENTERED(nullptr, &scheduler_stack, &scheduler_size);
   entry_of();
   abort();
 }

@@ -6,32 +6,17 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
-  #include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace simt {
 
 struct Fiber {
-  void *top     = nullptr; /* its saved stack pointer */
-  void *stack   = nullptr;
-  void *context = nullptr; /* state of the portable switch and of the sanitizer */
+  void *top   = nullptr; /* its saved stack pointer; its context where the switch is portable */
+  void *stack = nullptr;
 };
 
 void fiber_start(Fiber &, void (*entry)()); /* entry must not return; it leaves through the scheduler */
 void fiber_end(Fiber &);                    /* called by the scheduler; at any point of its life */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
-extern void       *scheduler_fake;
-extern const void *scheduler_stack;
-extern size_t      scheduler_size;
 extern const size_t stack_size;
-  #define ENTERING(fake, stack, size) __sanitizer_start_switch_fiber(fake, stack, size)
-  #define ENTERED(fake, stack, size)  __sanitizer_finish_switch_fiber(fake, stack, size)
-#else
-  #define ENTERING(fake, stack, size)
-  #define ENTERED(fake, stack, size)
-#endif
 
 #if defined(__x86_64__)
 extern void *scheduler_top;
@@ -50,28 +35,13 @@ static inline __attribute__((always_inline)) void switch_stacks(void **from, voi
                  "xmm15", "cc", "memory");
 }
 
-static inline void into(Fiber &f) { switch_stacks(&scheduler_top, f.top); }
-static inline void back(Fiber &f) { switch_stacks(&f.top, scheduler_top); }
+/* Called by the scheduler, and by the fiber */
+static inline void fiber_run(Fiber &f) { switch_stacks(&scheduler_top, f.top); }
+static inline void fiber_leave(Fiber &f) { switch_stacks(&f.top, scheduler_top); }
 #else
-void into(Fiber &);
-void back(Fiber &);
+void fiber_run(Fiber &);
+void fiber_leave(Fiber &);
 #endif
-
-/* Called by the scheduler */
-static inline void fiber_run(Fiber &f)
-{
-  ENTERING(&scheduler_fake, f.stack, stack_size);
-  into(f);
-  ENTERED(scheduler_fake, nullptr, nullptr);
-}
-
-/* Called by the fiber */
-static inline void fiber_leave(Fiber &f, [[maybe_unused]] bool for_good)
-{
-  ENTERING(for_good ? nullptr : &f.context, scheduler_stack, scheduler_size);
-  back(f);
-  ENTERED(f.context, &scheduler_stack, &scheduler_size);
-}
 
 }
 #endif

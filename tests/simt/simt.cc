@@ -15,6 +15,10 @@
 #include <utility>
 #include "engine.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
+  #include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace simt {
 
 Place               *here;
@@ -51,7 +55,7 @@ void misuse(const char *format, ...)
   (void)vsnprintf(text, sizeof(text), format, a);
   va_end(a);
   fail("%s; block %u, thread %u", text, running->block->index.x, running->index.x);
-  for (;;) fiber_leave(running->fiber, false);
+  for (;;) fiber_leave(running->fiber);
 }
 
 const dim3 &block_index() { return running->block->index; }
@@ -232,4 +236,16 @@ const char *SimtReport(void) { return simt::report; }
 void        SimtForget(void) { simt::report[0] = 0; }
 uint64_t    SimtSwitches(void) { return simt::switches; }
 uint64_t    SimtNanoseconds(void) { return simt::clock_ns; }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(SIMT_SANITIZED)
+/* The address sanitizer gets the bounds of a fiber's stack when it reports an error: it needs them for the trace. A
+   call at every switch would take 15 % of the time. Its warning about __asan_handle_no_return, from misuse(), means
+   nothing: fiber_end() cleans the stack. */
+__attribute__((visibility("default"))) void __asan_on_error(void)
+{
+  if (!simt::running) return;
+  __sanitizer_start_switch_fiber(nullptr, simt::running->fiber.stack, simt::stack_size);
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+}
+#endif
 }
