@@ -55,7 +55,10 @@ struct Thread : Place { /* Place comes first: simt.h uses a thread as its Place 
   Block   *block = nullptr;
   unsigned warp = 0, lane = 0;
   State    state    = READY;
-  int64_t  priority = 0, serial = 0;
+  int32_t  priority = 0;
+  uint32_t serial   = 0;
+  uint64_t turn;  /* in a shuffled round; */
+  Thread  *after; /* the next one with the same turn */
 
   /* its loads since its last wait: a poll that would load the same values need not run */
   const void *address[watched];
@@ -81,16 +84,18 @@ struct Thread : Place { /* Place comes first: simt.h uses a thread as its Place 
 };
 
 struct Collective {
-  unsigned    mask, arrived;
+  unsigned    mask, arrived = 0, ballot = 0; /* ballot: the lanes whose value is not 0 */
   const char *name;
-  uint64_t    value[32];
-  unsigned    from[32]; /* the lane whose value each lane gets; 32: a ballot; 33: lanes with the same value */
+  uint64_t    value[32]; /* of the lanes that have arrived */
+  unsigned    from[32];  /* the lane whose value each lane gets, or BALLOT, SAME_VALUE, MEMORY */
+
+  Collective(unsigned m, const char *n) : mask(m), name(n) { }
 };
 
 struct Warp {
   std::vector<Collective> open;
   unsigned                ended    = 0; /* lanes that have arrived or do not exist */
-  int64_t                 priority = 0;
+  int32_t                 priority = 0;
 };
 
 struct Variable { /* in shared memory */
@@ -126,9 +131,11 @@ struct Block {
   std::unique_ptr<Thread[]> thread;
   std::vector<Warp>         warp;
   std::vector<Variable>     shared;
+  char                     *dynamic = nullptr; /* the variable with the size of the launch, once a thread uses it */
   std::vector<Mbarrier>     mbarrier;
   std::vector<Block *>      cluster; /* its members by rank, itself among them */
-  int64_t                   priority = 0, serial = 0;
+  int32_t                   priority = 0;
+  uint32_t                  serial   = 0;
   bool                      let = false; /* has it allowed the next launch to start? */
 
   ~Block();
@@ -202,10 +209,20 @@ void    sleep(Thread *);
 void    rouse_to_poll(Thread *);
 void    wake(const void *address); /* a word has changed */
 void    drop_priority(Thread *, bool certain);
-int64_t any_priority();
+int32_t any_priority();
 Thread *next(); /* NULL if no thread can run */
 
 /* memory.cc */
+static inline uint64_t read(const void *p, unsigned size) /* without a call for the usual sizes */
+{
+  uint64_t bits = 0;
+
+  if (size == 8) memcpy(&bits, p, 8);
+  else if (size == 4) memcpy(&bits, p, 4);
+  else memcpy(&bits, p, size);
+  return bits;
+}
+
 void write(void *, uint64_t bits, unsigned size);                 /* stores a word for which threads may wait */
 void watch(Thread *, const void *, uint64_t bits, unsigned size); /* the thread has loaded this value */
 Variable &find_variable(Block *, const void *key, size_t bytes, size_t align);

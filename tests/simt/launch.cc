@@ -35,7 +35,7 @@ static Graph   *recording;
 static unsigned launches, early_blocks; /* so far */
 static long     stores;                 /* of the last launch */
 static bool     emptied;                /* has a block ended? */
-static int64_t  serial;
+static uint32_t serial;
 
 static std::vector<Saved>               before; /* the running launch began */
 static std::vector<std::pair<unsigned *, std::pair<unsigned, unsigned>>>

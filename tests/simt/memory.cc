@@ -94,22 +94,15 @@ static uint64_t find(Thread *t, const void *p, uint64_t bits, unsigned size)
   return bits;
 }
 
-static uint64_t read(const void *p, unsigned size)
-{
-  uint64_t bits = 0;
-
-  if (size == 8) memcpy(&bits, p, 8);
-  else memcpy(&bits, p, size);
-  return bits;
-}
-
 void write(void *p, uint64_t bits, unsigned size)
 {
   const uint64_t was = read(p, size);
 
   if (was == bits) return; /* no thread can tell */
   if (SimtSettings.weak) keep_past(p, was, size);
-  memcpy(p, &bits, size);
+  if (size == 8) memcpy(p, &bits, 8);
+  else if (size == 4) memcpy(p, &bits, 4);
+  else memcpy(p, &bits, size);
   crosses(p, size);
   if (running) running->idle = 0;
   events++;
@@ -291,8 +284,10 @@ void *shared_variable(const void *key, size_t bytes, size_t align)
 void *dynamic_shared()
 {
   static const char key = 0;
+  Block *const      b   = running->block;
 
-  return find_variable(running->block, &key, running->block->launch->shared, 128).memory;
+  if (!b->dynamic) b->dynamic = find_variable(b, &key, b->launch->shared, 128).memory;
+  return b->dynamic;
 }
 
 }

@@ -12,18 +12,9 @@ SimtOptions SimtSettings = {
 
 namespace simt {
 
-/* What comes first: `first`, then `second`, both biased so that they compare as one unsigned number. */
-typedef unsigned __int128 Key;
-
-static const uint64_t bias = 1ull << 63;
-
-static Key     key_of(int64_t first, int64_t second) { return (Key)(first ^ bias) << 64 | (uint64_t)(second ^ bias); }
-static int64_t first_of(Key k) { return (int64_t)((uint64_t)(k >> 64) ^ bias); }
-static int64_t second_of(Key k) { return (int64_t)((uint64_t)k ^ bias); }
-
 struct Ready {
-  Key     key;
-  Thread *thread;
+  uint64_t key; /* the smallest comes first */
+  Thread  *thread;
 };
 
 struct Sleeper {
@@ -31,14 +22,23 @@ struct Sleeper {
   Thread     *thread;
 };
 
-static std::vector<Ready>    queue; /* a heap: none comes before its parent, (i - 1) / 2 */
+/* With SIMT_ROUNDS_SHUFFLED a thread gets a turn, and waits in the list of its turn. The lists are a ring. */
+static std::vector<Thread *> turns(1024);
+static uint64_t              turn;     /* lists of earlier turns are empty */
+static size_t                shuffled; /* threads in all lists */
+
+static std::vector<Ready>    queue; /* otherwise; a heap: none comes before its parent, (i - 1) / 2 */
 static std::vector<Sleeper>  bucket[1024];
 static std::vector<Thread *> sleepers; /* that any event may wake */
 static uint64_t              slept;    /* events at the start of their sleep */
-static int64_t               round_now, last, sequence, lowest;
+static uint32_t              round_now, last;
+static uint64_t              sequence;
+static int32_t               lowest;
 
 void begin_queue()
 {
+  if (shuffled) std::fill(turns.begin(), turns.end(), nullptr);
+  shuffled = turn = 0;
   queue.clear();
   sleepers.clear();
   for (auto &b : bucket) b.clear();
@@ -50,19 +50,19 @@ static std::vector<Sleeper> &bucket_of(const void *address)
   return bucket[((uintptr_t)address >> 2) * 0x9e3779b97f4a7c15ull >> 54];
 }
 
-int64_t any_priority() { return (int64_t)(random_bits() >> 2); }
+int32_t any_priority() { return (int32_t)(random_bits() >> 33); }
 
 /* The warp of the role comes first, or last; so may the blocks that started first. */
-static int64_t role_priority(const Thread *t)
+static int32_t role_priority(const Thread *t)
 {
   const bool    is_role = t->warp == SimtSettings.role % t->block->warp.size();
-  const int64_t warp = is_role == (SimtSettings.policy == SIMT_WARP_FIRST), block = 2 * t->block->serial;
+  const int32_t warp = is_role == (SimtSettings.policy == SIMT_WARP_FIRST), block = 2 * (int32_t)t->block->serial;
 
   if (SimtSettings.blocks == SIMT_TOGETHER) return warp;
   return SimtSettings.blocks == SIMT_FIRST_FIRST ? warp - block : warp + block;
 }
 
-static int64_t priority(const Thread *t)
+static int32_t priority(const Thread *t)
 {
   switch (SimtSettings.policy) {
   case SIMT_PRIORITY_THREAD: return t->priority;
@@ -106,25 +106,64 @@ static Ready pop()
   return top;
 }
 
+static Thread *&list_of(uint64_t t) { return turns[t & (turns.size() - 1)]; }
+
+static void put(Thread *t)
+{
+  t->after         = list_of(t->turn);
+  list_of(t->turn) = t;
+}
+
+/* A thread waits for at most twice as many turns as there are threads that can run. Turns that have come follow the
+   first thread's turn by at most the number of threads, as a thread that has come since still waits. So all turns are
+   fewer than four for each thread. */
+static void shuffle(Thread *t)
+{
+  if (turns.size() < 4 * (shuffled + 1)) {
+    const std::vector<Thread *> before = std::exchange(turns, std::vector<Thread *>(2 * turns.size()));
+
+    for (Thread *first : before)
+      for (Thread *after; first; first = after) after = first->after, put(first);
+  }
+  t->turn = ++sequence + random_below(2 * (unsigned)shuffled++ + 1);
+  turn    = std::min(turn, t->turn);
+  put(t);
+}
+
+static Thread *next_shuffled()
+{
+  if (!shuffled) return nullptr;
+  while (!list_of(turn)) turn++;
+  Thread *const t = list_of(turn);
+
+  list_of(turn) = t->after;
+  shuffled--;
+  return t;
+}
+
+/* The larger the priority, the smaller its rank */
+static uint32_t rank(const Thread *t) { return INT32_MAX - (uint32_t)priority(t); }
+
 static void push(Thread *t)
 {
-  int64_t first = 0, second = 0;
+  uint32_t first, second;
 
-  switch (SimtSettings.policy) {
-  case SIMT_ROUNDS_FORWARD: second = t->serial; break;
-  case SIMT_ROUNDS_BACKWARD: second = -t->serial; break;
-  case SIMT_ROUNDS_SHUFFLED: first = ++sequence + random_below(2 * (unsigned)queue.size() + 1); break;
-  default: first = -priority(t), second = ++sequence; /* equal priorities take turns */
+  if (SimtSettings.policy >= SIMT_PRIORITY_THREAD) {
+    first  = rank(t);
+    second = (uint32_t)++sequence; /* equal priorities take turns */
+  } else {
+    second = SimtSettings.policy == SIMT_ROUNDS_FORWARD ? t->serial : ~t->serial;
+    first  = second > last ? round_now : round_now + 1;
   }
-  if (SimtSettings.policy <= SIMT_ROUNDS_BACKWARD) first = second > last ? round_now : round_now + 1;
   queue.push_back({});
-  rise(queue.size() - 1, {key_of(first, second), t});
+  rise(queue.size() - 1, {(uint64_t)first << 32 | second, t});
 }
 
 void make_ready(Thread *t)
 {
   t->state = READY;
-  push(t);
+  if (SimtSettings.policy == SIMT_ROUNDS_SHUFFLED) shuffle(t);
+  else push(t);
 }
 
 Thread *next()
@@ -132,17 +171,14 @@ Thread *next()
   if (!sleepers.empty() && slept != events) {
     for (Thread *t : std::exchange(sleepers, {})) make_ready(t);
   }
+  if (SimtSettings.policy == SIMT_ROUNDS_SHUFFLED) return next_shuffled();
   while (!queue.empty()) {
-    const Ready   r     = pop();
-    const int64_t first = first_of(r.key);
+    const Ready r = pop();
 
-    if (SimtSettings.policy >= SIMT_PRIORITY_THREAD && -first != priority(r.thread)) {
-      push(r.thread); /* its priority has changed since */
-      continue;
-    }
-    round_now = first;
-    last      = second_of(r.key);
-    return r.thread;
+    round_now = (uint32_t)(r.key >> 32);
+    last      = (uint32_t)r.key;
+    if (SimtSettings.policy < SIMT_PRIORITY_THREAD || round_now == rank(r.thread)) return r.thread;
+    push(r.thread); /* its priority has changed since */
   }
   return nullptr;
 }
@@ -155,15 +191,11 @@ void sleep(Thread *t)
     slept = sleepers.size() == 1 ? events : std::min(slept, events);
     return;
   }
-  for (unsigned i = 0; i < t->loads; i++) {
-    uint64_t now = 0;
-
-    memcpy(&now, t->address[i], t->size[i]);
-    if (now != t->bits[i]) {
+  for (unsigned i = 0; i < t->loads; i++)
+    if (read(t->address[i], t->size[i]) != t->bits[i]) {
       make_ready(t);
       return;
     }
-  }
   for (unsigned i = 0; i < t->loads; i++) bucket_of(t->address[i]).push_back({t->address[i], t});
   t->asleep = true;
 }
@@ -190,9 +222,10 @@ void wake(const void *address)
   auto &b = bucket_of(address);
 
   if (b.empty()) return;
-  std::vector<Thread *> woken;
+  static std::vector<Thread *> woken;
   auto gone = std::stable_partition(b.begin(), b.end(), [&](const Sleeper &s) { return s.address != address; });
 
+  woken.clear();
   for (auto s = gone; s != b.end(); ++s) woken.push_back(s->thread);
   b.erase(gone, b.end());
   for (Thread *t : woken) {

@@ -196,9 +196,15 @@ static void await_event(Thread *t)
 
 void run_all()
 {
-  enum { TURNS = 8192, TURNS_OF_EACH = 16 };              /* between two polls of threads that no word has woken */
-  const unsigned late  = SimtSettings.weak > 1 ? 256 : 8; /* when almost no thread can continue without it */
-  uint64_t       after = switches + TURNS;
+  enum { TURNS = 8192, TURNS_OF_EACH = 16 };                  /* between two polls of threads that no word has woken */
+  const unsigned late        = SimtSettings.weak > 1 ? 8 : 3; /* 8: when almost no thread can continue without it */
+  uint64_t       after       = switches + TURNS, random;
+  const auto     one_in_2_to = [&](unsigned bits) {
+    const bool hit = !(random << (64 - bits));
+
+    random >>= bits;
+    return hit;
+  };
 
   while (!failed) {
     if (switches > after) {
@@ -212,11 +218,12 @@ void run_all()
     }
     retire();
     if (all_over()) break;
+    random = random_bits() >> 32;
     /* a block may start late */
-    if (SimtSettings.order == SIMT_BLOCKS_FORWARD || !random_below(8)) start_cluster();
-    if (SimtSettings.weak && !random_below(late)) commit_one();
-    if (!random_below(late)) deliver_one(true);
-    if (!random_below(256)) show();
+    if (one_in_2_to(3) || SimtSettings.order == SIMT_BLOCKS_FORWARD) start_cluster();
+    if (one_in_2_to(late) && SimtSettings.weak) commit_one();
+    if (one_in_2_to(late)) deliver_one(true);
+    if (one_in_2_to(8)) show();
     Thread *t = next();
     if (t) {
       resume(t);

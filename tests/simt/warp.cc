@@ -18,18 +18,16 @@ static void wait_at(State s, const char *name, unsigned line)
 /* All lanes of the mask have arrived. */
 static void complete(Block *b, unsigned warp, const Collective &c)
 {
-  for (unsigned l = 0; l < 32; l++) {
-    if (!(c.mask >> l & 1)) continue;
-    Thread &t = b->thread[32 * warp + l];
+  for (unsigned rest = c.mask; rest; rest &= rest - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(rest);
+    Thread        &t = b->thread[32 * warp + l];
 
-    t.result = 0;
-    if (c.from[l] < 32) t.result = c.value[c.from[l]];
-    else if (c.from[l] == SAME_VALUE) {
+    t.result = c.from[l] < 32 ? c.value[c.from[l]] : c.ballot;
+    if (c.from[l] == SAME_VALUE) {
+      t.result = 0;
       for (unsigned k = 0; k < 32; k++)
         if (c.mask >> k & 1 && c.value[k] == c.value[l]) t.result |= 1ull << k;
-    } else
-      for (unsigned k = 0; k < 32; k++)
-        if (c.mask >> k & 1 && c.value[k]) t.result |= 1ull << k;
+    }
     if (t.state == COLLECTIVE) make_ready(&t);
   }
 }
@@ -52,18 +50,19 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   if (t->pending && orders) commit_of(t, nullptr);
   while (i < w.open.size() && w.open[i].mask != mask) i++;
   if (i == w.open.size()) {
-    w.open.push_back({mask, 0, name, {0}, {0}});
+    w.open.emplace_back(mask, name);
   } else if (w.open[i].name != name)
     misuse("lane %u calls %s (line %u) while other lanes of the mask %08x wait in %s", t->lane, name, line, mask,
            w.open[i].name);
-  w.open[i].arrived |= bit;
-  w.open[i].value[t->lane] = value;
-  w.open[i].from[t->lane]  = from;
-  if (w.open[i].arrived == mask) {
-    const Collective c = w.open[i];
+  Collective &c = w.open[i];
 
-    w.open.erase(w.open.begin() + (long)i);
+  c.arrived |= bit;
+  c.value[t->lane] = value;
+  c.from[t->lane]  = from;
+  if (value) c.ballot |= bit;
+  if (c.arrived == mask) {
     complete(t->block, t->warp, c);
+    w.open.erase(w.open.begin() + (long)i);
   } else wait_at(COLLECTIVE, name, line);
   if (orders) acquire();
   return t->result;
