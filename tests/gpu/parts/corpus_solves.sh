@@ -11,7 +11,8 @@ mapfile -t at < <(find -L "${CORPUS:-build/corpus}" -name '*.mtx.xz' | sort)
 for order in "" multicolor:; do
   for ((i = 0; i < ${#at[@]}; i += 10)); do
     some=("${at[@]:i:10}")
-    run_logged group 120 "$BENCH" -a chunk,thread,sell -r 10 -m 5 -o "$results/corpus_solves.jsonl" "${some[@]/#/$order}"
+    run_logged group 120 "$BENCH" -a chunk,thread,sell -r 10 -m 5 -o "$results/corpus_solves.jsonl" \
+      "${some[@]/#/$order}"
     cat "$log" >>"$results/corpus_solves.log"
     show "$wrong"
     report "$order$(basename "${some[0]}") and on" $status "$log"
