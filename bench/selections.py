@@ -1,71 +1,26 @@
 #!/usr/bin/env python3
 """The loss of auto's choice of algorithm and settings on the corpus (bench/corpus): a table in docs/results.md.
 
-  selections.py                prints it, then each triangle that is above WORST or slower than cuSPARSE, by what auto
-                               chose in the run, and by what the formulas of these sources choose
+  selections.py                prints it, then each triangle that is above WORST or slower than cuSPARSE
   selections.py --write FILE   puts the table there
 
-results/corpus_solves.jsonl: with CORPUS the folder that bench/corpus/make.py filled,
-  ls CORPUS/*.xz | xargs -n 10 bench -a chunk,thread,sell -r 4 -m 5 -o FILE; the same with multicolor: before each path.
-results/statistics.jsonl: bench/statistics.c. results/products.jsonl: bench/products.c, schedules with inverted blocks.
-The choice by the formulas of these sources is among the first setting of each formula, as these were when it ran; it
-needs no GPU. Where products.jsonl has no schedule with inverted blocks, the statistics predict their time.
+results/corpus_solves.jsonl: PARTS=corpus_solves of tests/gpu/run.sh.
 """
 
-import ctypes
 import json
-import math
 import os
 import sys
 
-from fit import Statistics, kind, library, settings
 from results import ROOT, mean, read, write_part
 
 BEGIN = "<!-- made by bench/selections.py from results/corpus_solves.jsonl -->\n"
 WORST = 1.2
-DOUBLE = 1  # TrsvPrecision
 
 
 def read_uses():
     """The half of the corpus to which each family belongs: fit or report."""
     with open(os.path.join(ROOT, "results", "factors.jsonl"), encoding="utf-8") as f:
         return {line["matrix"].split("-")[0]: line["use"] for line in map(json.loads, f) if line["use"] != "real"}
-
-
-def statistics():
-    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
-        lines = list(map(json.loads, f))
-    return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
-
-
-def products(lib):
-    """(matrix, triangle) -> seconds with inverted blocks, by the steps of their schedule"""
-    with open(os.path.join(ROOT, "results", "products.jsonl"), encoding="utf-8") as f:
-        lines = list(map(json.loads, f))
-    seconds = lambda d: lib.TrsvInverseSeconds(ctypes.byref(settings(d["setting"])), d["steps"])
-    return {(d["matrix"], d["triangle"]): seconds(d) for d in lines}
-
-
-def choose_line(case, s, lib, inverted):
-    """The line that these sources choose; inverted: seconds with inverted blocks by their schedule, or None."""
-    first = {}
-    for line in case.lines:
-        k = kind(line)
-        if line["ok"] and k and (k not in first or line["rank"] < first[k]["rank"]):
-            first[k] = line
-    predicted = {
-        "thread": lib.TrsvModelThread(s, DOUBLE),
-        "recompute": lib.TrsvModelRecompute(s, DOUBLE),
-        "sell": lib.TrsvModelSell(s, DOUBLE, 6, 32),
-        "chunk": lib.TrsvModelChunk(s, DOUBLE),
-        "inverse": lib.TrsvModelInverse(s, DOUBLE),
-    }
-    if predicted["recompute"] < math.inf:
-        del first["thread"]
-    best = min((k for k in first if predicted[k] < math.inf), key=predicted.get)
-    if best == "inverse" and inverted and inverted >= predicted["chunk"]:
-        best = "chunk"
-    return first[best]
 
 
 def read_halves():
@@ -104,18 +59,11 @@ def table(found):
 
 
 def print_worst(found):
-    known, lib = statistics(), library()[0]
-    inverted = products(lib)
     for title, cases in found.items():
-        rows = []
-        for c in cases:
-            key = c.matrix, c.triangle
-            now = choose_line(c, ctypes.byref(known[key]), lib, inverted.get(key))["ms"] / c.best["ms"]
-            rows.append((c, c.regret, now))
-        print(f"\n{title}: {mean(row[1] for row in rows):.4f}, {mean(row[2] for row in rows):.4f}")
-        for c, loss, now in sorted(rows, key=lambda row: -row[2]):
-            if loss > WORST or now > WORST or c.speedup < 1:
-                print(f"  {c.matrix} {c.triangle}: {loss:.2f}, {now:.2f}, {c.speedup:.2f} times as fast as cuSPARSE, "
+        print(f"\n{title}: {mean(c.regret for c in cases):.4f}")
+        for c in sorted(cases, key=lambda c: -c.regret):
+            if c.regret > WORST or c.speedup < 1:
+                print(f"  {c.matrix} {c.triangle}: {c.regret:.2f}, {c.speedup:.2f} times as fast as cuSPARSE, "
                       f"{c.chosen['algorithm']} {c.chosen['setting']}; {c.best['algorithm']} {c.best['setting']}")
 
 

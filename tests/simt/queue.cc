@@ -122,8 +122,8 @@ static void shuffle(Thread *t)
   if (turns.size() < 4 * (shuffled + 1)) {
     const std::vector<Thread *> before = std::exchange(turns, std::vector<Thread *>(2 * turns.size()));
 
-    for (Thread *first : before)
-      for (Thread *after; first; first = after) after = first->after, put(first);
+    for (Thread *first : before) /* the threads of a list have one turn */
+      if (first) list_of(first->turn) = first;
   }
   t->turn = ++sequence + random_below(2 * (unsigned)shuffled++ + 1);
   turn    = std::min(turn, t->turn);

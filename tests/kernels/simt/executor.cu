@@ -145,17 +145,18 @@ static void TestOrders(void)
   Expect(apart > 0, "they never do");
   End();
   Begin("executor: equal settings give equal runs");
-  UNDER_ALL_SCHEDULES
-  {
-    unsigned first[16], second[16];
+  for (int threads = 1; threads <= 256; threads += 255) /* of a block */
+    UNDER_ALL_SCHEDULES
+    {
+      unsigned first[16], second[16];
 
-    for (int r = 0; r < 2; r++) {
-      unsigned next = 0, together = 0, most = 0;
-      SimtSettings.seed = 77 - SimtLaunches(); /* the launch is counted, too */
-      RUN(order, 16, 1, &next, r ? second : first, &together, &most);
+      for (int r = 0; r < 2; r++) {
+        unsigned next = 0, together = 0, most = 0;
+        SimtSettings.seed = 77 - SimtLaunches(); /* the launch is counted, too */
+        RUN(order, 16, (unsigned)threads, &next, r ? second : first, &together, &most);
+      }
+      Expect(!memcmp(first, second, sizeof(first)), "schedule %u, blocks of %d", k, threads);
     }
-    Expect(!memcmp(first, second, sizeof(first)), "schedule %u", k);
-  }
   End();
 }
 

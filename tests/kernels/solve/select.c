@@ -118,7 +118,7 @@ static void CheckLimits(void)
   /* 7 points on 160^3: a plane does not fit into shared memory */
   static const TrsvStatistics grid = {4096000, 16307200, 3.98125, 0.05, 4, 478,     19200, 8569,
                                       8800,    25600,    25400,   5e5,  0, 0.99375, 0.7,   0};
-  TrsvStatistics              wide = grid, chains = grid;
+  TrsvStatistics              wide = grid, chains = grid, few = {.rows = 1000, .nnz = 3000, .row_mean = 3};
   TrsvChunkSettings           choice[CHUNK_CHOICES];
   double                      time[CHUNK_CHOICES];
   const TrsvDeviceLimits      limits = {1, TRSV_H200_SHARED};
@@ -133,6 +133,13 @@ static void CheckLimits(void)
   Expect(smaller, "no chunks smaller than planes that do not fit");
   wide.nnz = (long)(1.01 * TrsvModel.recompute_wide * wide.levels);
   Expect(isinf(TrsvModelRecompute(&wide, TRSV_DOUBLE)), "the widest level sets are recomputed");
+  wide.nnz = (long)(0.99 * TrsvModel.recompute_wide * wide.levels);
+  Expect(isfinite(TrsvModelRecompute(&wide, TRSV_DOUBLE)) && isinf(TrsvModelRecompute(&wide, TRSV_COMPLEX_DOUBLE)),
+         "real values are not recomputed, or complex ones are");
+  few.levels = (int)TrsvModel.recompute_levels;
+  Expect(isfinite(TrsvModelRecompute(&few, TRSV_DOUBLE)), "%d level sets are not recomputed", few.levels);
+  few.levels--;
+  Expect(isinf(TrsvModelRecompute(&few, TRSV_DOUBLE)), "%d level sets are recomputed", few.levels);
   chains.levels         = 1000;
   chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole chain */
   Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop,

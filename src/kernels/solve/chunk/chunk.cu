@@ -156,7 +156,7 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return BeginPlain(plan, A, analysis, source, plan->rank);
 }
 
-/* For tests and bench/products.c, which declare it: analyzes a plan with inverted diagonal blocks, or without if no
+/* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no
    size of blocks is predicted to be faster. */
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
@@ -234,6 +234,16 @@ static TrsvError CompareForms(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   return with < *without ? BeginInverted(plan, A, analysis, source) : TRSV_SUCCESS;
 }
 
+/* Completes the plan with inverted blocks. Frees the schedule without them. */
+static TrsvError EndInverted(TrsvPlan *plan)
+{
+  ChunkPlan *c = Data(plan);
+
+  TrsvChunkFreeSchedule(c);
+  c->finds_pivots = 0;
+  return TrsvInverseEnd(plan, c->inverse);
+}
+
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   ChunkPlan *c = Data(plan);
@@ -242,15 +252,11 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
   if (c->inverse && !c->inverse->unfinished) return TRSV_SUCCESS;
   if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return FinishPlain(plan, A, analysis, source);
   TrsvCall(CompareForms(plan, A, analysis, source, &without));
+  if (c->inverse && ProductSeconds(plan) < without) TrsvCall(EndInverted(plan));
+  /* now the records of the product may need other settings, with which it takes longer */
   const int inverts = (c->inverse && ProductSeconds(plan) < without) == (plan->rank == 0);
   if (inverts && !c->inverse) TrsvCall(BeginInverted(plan, A, analysis, source));
-  if (inverts && c->inverse) {
-    TrsvChunkFreeSchedule(c);
-    c->finds_pivots = 0;
-    TrsvCall(TrsvInverseEnd(plan, c->inverse));
-    if (plan->rank || ProductSeconds(plan) < without) return TRSV_SUCCESS;
-    /* its records needed other settings, which take longer */
-  }
+  if (inverts && c->inverse) return c->inverse->unfinished ? EndInverted(plan) : TRSV_SUCCESS;
   TrsvInverseDestroy(c->inverse);
   c->inverse = NULL;
   if (!c->setup) TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, &analysis->statistics)));

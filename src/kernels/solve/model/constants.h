@@ -37,7 +37,7 @@
   C(recompute_entry_float,  0.5e-11,  "s an entry", choice) \
   C(recompute_entry_double, 0.6e-11,  "s an entry", choice) \
   C(recompute_levels,       7,        "level sets, at least", hand) \
-  C(recompute_wide,         24000,    "entries of a level set, at most", choice) \
+  C(recompute_wide,         24000,    "entries of a level set on average, at most", choice) \
   /* sell: the choice over 190 triangles costs 0.2%; up to 30 level sets the mean prediction is 17% too slow: */ \
   /* results/solve.jsonl, results/sell.jsonl. */ \
   C(sell_launch,            4.0e-6,   "s",         choice) \

@@ -44,7 +44,7 @@ void      TrsvLevelCSRDestroy(TrsvPlan *);
    sets, and to 4. So many hide the loads before a wait; polls of more rows would saturate L2. */
 TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
-/* `thread`: 1 if recomputation is predicted to be faster; the analysis with or without recomputation. */
+/* `thread`: 1 if it recomputes (TrsvModelRecompute); the analysis with or without recomputation. */
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
 TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
 

@@ -219,9 +219,52 @@ static void CheckRanks(void)
   End();
 }
 
+/* Without memory for the product of a slow schedule the plan has no inverted blocks. */
+static void CheckFailures(void)
+{
+  enum { ROWS = 800 };
+  Triangle      T    = MakeTriangle(DENSE, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  TrsvMatrix    D;
+  TrsvAnalysis *analysis;
+  long          plain = 0;
+
+  Begin("chunk compares a slow schedule with inverted blocks, and fails anywhere");
+  SimtSettings.multiprocessors = 132;
+  KeepEntries(&T, ROWS, AreInNextBlocks);
+  D = ToDevice(&T.view);
+  ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
+  for (long k = 1, failed = 1; failed; k++) {
+    const size_t live = SimtLive();
+    char         line[TRSV_SETTINGS];
+    TrsvPlan    *plan;
+
+    SimtFailAt(k, 0);
+    const TrsvError error = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], NULL, &TrsvChunk, 0, &plan);
+    failed                = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!plan && (failed || plan), "place %ld: error %d, plan %p", k, (int)error, (void *)plan);
+    if (plan) {
+      TrsvPlanDescribe(plan, line, sizeof(line));
+      const int inverted = !strncmp(line, "blocks=", 7);
+
+      Expect(TrsvPlanFindsPivots(plan) == !inverted && (inverted || failed), "place %ld: %s", k, line);
+      plain += !inverted;
+    }
+    TrsvPlanDestroy(&plan);
+    Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
+  }
+  Expect(plain > 0, "no failure leaves a plan without inverted blocks");
+  SimtDefaults();
+  TrsvAnalysisDestroy(&analysis);
+  FromDevice(&D);
+  FreeTriangle(&T);
+  End();
+}
+
 void TestInverse(void)
 {
   CheckRanks();
+  CheckFailures();
   CheckPlaced(TRSV_LOWER);
   CheckPlaced(TRSV_UPPER);
   for (int variant = 0; variant < 8; variant++) {

@@ -85,12 +85,12 @@ static void CompareForms(Shape shape, int rows, TrsvTriangle triangle, TrsvDiago
   FreeTriangle(&T);
 }
 
-/* Rank 0 is the form with the shorter predicted time, rank 1 the other. */
+/* Rank 0 is the form for the triangle, rank 1 the other. */
 static void CheckRanks(void)
 {
   static const Shape shapes[] = {DIAGONAL, CHAIN, GRID_2D, RANDOM};
 
-  Begin("thread recomputes where that is predicted to be faster");
+  Begin("thread recomputes where there are enough level sets");
   for (int s = 0; s < 4; s++) {
     const int     rows = 300;
     Triangle      T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
