@@ -23,10 +23,10 @@ import os
 import re
 import sys
 
-from fit import CONSTANTS, ROOT, Settings, family, kind, library, settings, source
+from fit import CONSTANTS, PRECISIONS, ROOT, Settings, Statistics, family, kind, library, settings, source
 from fit_order import ERRORS, left_out, standard_errors_above
 from results import mean
-from selections import DOUBLE, WORST, read_uses, statistics
+from selections import WORST, read_uses
 
 FITTED = {
     "settings_spread": [round(0.6 + 0.04 * i, 2) for i in range(12)],
@@ -36,10 +36,17 @@ FITTED = {
 FILES = ("solve", "families", "large", "corpus_solves")
 CHOICES = int(re.search(r"CHUNK_CHOICES = (\d+)", source("solve/schedule/schedule.h")).group(1))
 MULTIPROCESSORS, SHARED = 132, 227 * 1024  # of an H200
+DOUBLE = PRECISIONS.index("double")
 
 
 class Limits(ctypes.Structure):
     _fields_ = [("clusters", ctypes.c_int), ("shared_bytes", ctypes.c_size_t)]
+
+
+def read_statistics():
+    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
+        lines = list(map(json.loads, f))
+    return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
 
 
 class Triangle:
@@ -70,7 +77,7 @@ def key_of(s):
 
 def triangles():
     """Those with at least two settings, by file; those of the corpus by half."""
-    known, halves = statistics(), read_uses()
+    known, halves = read_statistics(), read_uses()
     found = {}
     for name in FILES:
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
