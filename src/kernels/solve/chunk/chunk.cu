@@ -156,8 +156,8 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return BeginPlain(plan, A, analysis, source, plan->rank);
 }
 
-/* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no
-   size of blocks is predicted to be faster. */
+/* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
+   predicted to be faster. */
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
