@@ -110,13 +110,16 @@ def family(matrix):
     return re.match(r"[A-Za-z]*", name).group(0) if ":" not in name else name.split(":")[0]
 
 
+def read_statistics():
+    """(matrix, triangle) -> statistics"""
+    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
+        lines = list(map(json.loads, f))
+    return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
+
+
 def measured():
     """formula -> (matrix, statistics, precision, ms, settings)"""
-    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
-        known = {}
-        for line in map(json.loads, f):
-            known[line["matrix"], line["triangle"]] = Statistics(*(line[n] for n, _ in Statistics._fields_))
-    found = {}
+    known, found = read_statistics(), {}
     for name in RESULTS:
         ranks = {}  # of the settings that each formula prefers for a triangle
         with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:

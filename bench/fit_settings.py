@@ -23,7 +23,7 @@ import os
 import re
 import sys
 
-from fit import CONSTANTS, PRECISIONS, ROOT, Settings, Statistics, family, kind, library, settings, source
+from fit import CONSTANTS, PRECISIONS, ROOT, Settings, family, kind, library, read_statistics, settings, source
 from fit_order import ERRORS, left_out, standard_errors_above
 from results import mean
 from selections import WORST, read_uses
@@ -41,12 +41,6 @@ DOUBLE = PRECISIONS.index("double")
 
 class Limits(ctypes.Structure):
     _fields_ = [("clusters", ctypes.c_int), ("shared_bytes", ctypes.c_size_t)]
-
-
-def read_statistics():
-    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
-        lines = list(map(json.loads, f))
-    return {(d["matrix"], d["triangle"]): Statistics(*(d[n] for n, _ in Statistics._fields_)) for d in lines}
 
 
 class Triangle:

@@ -62,6 +62,12 @@ join() { # WORD...: with commas
   local IFS=,
   echo "$*"
 }
+find_corpus() { # sets at to the files of the corpus; reports whether it is there and whole
+  mapfile -t at < <(find -L "${CORPUS:-build/corpus}" -name '*.mtx.xz' | sort)
+  [ ${#at[@]} -gt 0 ] || report "there is no corpus; bench/corpus/make.py makes it" 1
+  run_logged group 60 python3 bench/corpus/make.py --check "${CORPUS:-build/corpus}"
+  report "corpus: patterns as in bench/corpus/patterns.tsv" $status "$log"
+}
 list_compared() { # own, laplacian, grids or generated: prints the systems in which others are compared
   case $1 in
   own) find_matrices Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow \

@@ -6,10 +6,7 @@
 
 begin "time to solution, set-up included, of the corpus: ours in each order"
 rm -f "$results/corpus.jsonl"
-mapfile -t at < <(find -L "${CORPUS:-build/corpus}" -name '*.mtx.xz' | sort)
-[ ${#at[@]} -gt 0 ] || report "corpus: there is none; bench/corpus/make.py makes it" 1
-run_logged group 60 python3 bench/corpus/make.py --check "${CORPUS:-build/corpus}"
-report "corpus: patterns as in bench/corpus/patterns.tsv" $status "$log"
+find_corpus
 until=$((SECONDS + 280))
 : >"$results/corpus.log"
 for ((i = 0; i < ${#at[@]}; i += 10)); do

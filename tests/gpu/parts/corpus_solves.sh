@@ -6,10 +6,7 @@
 
 begin "solves of the corpus, in the natural and in the multicolor order"
 rm -f "$results/corpus_solves.jsonl"
-mapfile -t at < <(find -L "${CORPUS:-build/corpus}" -name '*.mtx.xz' | sort)
-[ ${#at[@]} -gt 0 ] || report "corpus_solves: there is no corpus; bench/corpus/make.py makes it" 1
-run_logged group 60 python3 bench/corpus/make.py --check "${CORPUS:-build/corpus}"
-report "corpus: patterns as in bench/corpus/patterns.tsv" $status "$log"
+find_corpus
 : >"$results/corpus_solves.log"
 for order in "" multicolor:; do
   for ((i = 0; i < ${#at[@]}; i += 10)); do

@@ -27,7 +27,7 @@
   C(thread_entry_double,    1.07e-11, "s an entry", choice) \
   C(thread_complex_float,   1.1,      "1, time without launch, over that in double precision", choice) \
   C(thread_complex_double,  1.28,     "1, likewise", choice) \
-  /* thread with recomputation: error 11% over 155 matrices. scattered: results/large.jsonl. levels: with fewer, L */ \
+  /* thread with recomputation: error 11% over 152 matrices. scattered: results/large.jsonl. levels: with fewer, L */ \
   /* and U in one launch take less time. wide: with more entries in a level set, rows that are loaded twice take */ \
   /* most of the time. The choice between the forms costs 0.1% over real triangles. */ \
   C(recompute_launch,       3.7e-6,   "s",         fit) \
@@ -68,7 +68,7 @@
   C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
   C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \
   C(chunk_count,            120,      "chunks at work", hand) \
-  /* chunk with inverted blocks: error 36%; choice as above. */ \
+  /* chunk with inverted blocks: error 36%; choice as above. instead: a schedule may overestimate its time by that. */ \
   C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
   C(inverse_step,           0.046e-6, "s a level", choice) \
   C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
