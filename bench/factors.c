@@ -84,17 +84,15 @@ static PetscErrorCode PrintFactor(const char order[], const Matrix *M)
 {
   Triangle      T;
   TrsvAnalysis *a;
-  int           longest = 0;
 
   PetscFunctionBeginUser;
   PetscCheck(!TriangleMake(M, TRSV_LOWER, 0, &T) && !TrsvAnalyze(&T.matrix, &a), PETSC_COMM_SELF, PETSC_ERR_LIB, "%s",
              TrsvErrorMessage());
   const TrsvStatistics *s      = &a->statistics;
   const int             pivots = OnlyPivotsDepend(M);
-  for (int i = 0; i < M->rows && !pivots; i++) longest = PetscMax(longest, M->offsets[i + 1] - M->offsets[i]);
-  printf(", \"%s\": {\"pivots\": %d, \"longest\": %d, \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.10g, "
+  printf(", \"%s\": {\"pivots\": %d, \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.10g, "
          "\"row_variation\": %.8g, \"row_max\": %d, \"levels\": %d, \"level_max\": %d, \"level_mean\": %.10g, ",
-         order, pivots, longest > 64 ? longest : 0, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max,
+         order, pivots, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max,
          s->levels, s->level_max, s->level_mean);
   printf("\"mean_offset\": %.10g, \"bandwidth\": %d, \"row_bandwidth\": %.17g, \"level_span\": %.10g, "
          "\"late_per_row\": %.10g, \"chain_fraction\": %.10g, \"granularity\": %.8g, \"hub_fraction\": %.10g}",

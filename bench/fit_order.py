@@ -63,7 +63,6 @@ class Known(ctypes.Structure):
         ("lower", ctypes.c_long),
         ("upper", ctypes.c_long),
         ("pivots", ctypes.c_int * 2),
-        ("longest", ctypes.c_int * 2),
         ("fill", ctypes.c_double * 2),
     ]
 
@@ -106,7 +105,6 @@ class System:
             line["lower"],
             line["upper"],
             pair(*(d["pivots"] for d in both)),
-            pair(*(d["longest"] for d in both)),
             (ctypes.c_double * 2)(*(math.nan if f is None else f for f in line["fill"])),
         )
         self.name, self.values, self.use = line["matrix"], line["values"], line["use"]

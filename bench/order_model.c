@@ -23,7 +23,7 @@ static TrsvChoice SelectAlgorithm(const TrsvStatistics *s, TrsvPrecision precisi
 typedef struct {
   TrsvStatistics statistics[2]; /* of L in the natural and in the multicolor order */
   long           lower, upper;
-  int            pivots[2], longest[2];
+  int            pivots[2];
   double         fill[2];
 } Known;
 
@@ -46,7 +46,6 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
     f[o].lower            = (int)k->lower;
     f[o].upper            = (int)k->upper;
     f[o].pivots           = k->pivots[o];
-    f[o].longest_warp_row = k->longest[o];
     f[o].statistics       = k->statistics[o];
   }
   choice.natural     = PredictCost(&f[0], named);

@@ -29,8 +29,7 @@ NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision prec
 NONE(TrsvNarrowCreate, const TrsvCSR *A, TrsvCSR *narrowed)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
-NONE(TrsvDeviceAnalysisBegin, const TrsvMatrix *A, void **scratch)
-NONE(TrsvDeviceAnalysisEnd, const TrsvMatrix *A, void *scratch, TrsvAnalysis *analysis)
+NONE(TrsvDeviceAnalyze, int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
@@ -48,6 +47,7 @@ NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, cons
 /* clang-format on */
 
 void   TrsvDeviceFree(void *pointer) { }
+void   TrsvDeviceFreeAll(int n, void *const memory[]) { }
 void   TrsvScratchFree(void *device, TrsvStream stream) { }
 void   TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed) { }
 void   TrsvPinnedFree(int words, unsigned *pointer) { }

@@ -174,47 +174,25 @@ static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
   return error;
 }
 
-/* An analysis in two halves. */
-typedef struct {
-  const TrsvMatrix *A;
-  TrsvAnalysis    **analysis;
-  void             *scratch; /* on a device */
-} AnalysisTask;
-
-static TrsvError BeginAnalysis(void *task)
+/* Analyzes triangles of the same size, 1 or 2. On an error all analyses are NULL. */
+static TrsvError Analyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *analysis[])
 {
-  AnalysisTask *const t     = task;
-  TrsvError           error = TRSV_SUCCESS;
+  TrsvError error = TRSV_SUCCESS;
 
-  *t->analysis = NULL;
-  TrsvCall(TrsvAlloc(sizeof(**t->analysis), t->analysis));
-  memset(*t->analysis, 0, sizeof(**t->analysis));
-  (*t->analysis)->memory = t->A->memory;
-  if (t->A->memory == TRSV_DEVICE) error = TrsvDeviceAnalysisBegin(t->A, &t->scratch);
-  if (error) TrsvAnalysisDestroy(t->analysis);
+  for (int t = 0; t < count; t++) analysis[t] = NULL;
+  for (int t = 0; t < count && !error; t++) {
+    error = TrsvAlloc(sizeof(*analysis[t]), &analysis[t]);
+    if (error) break;
+    memset(analysis[t], 0, sizeof(*analysis[t]));
+    analysis[t]->memory = A[t]->memory;
+    if (A[t]->memory == TRSV_HOST) error = AnalyzeOnHost(A[t], analysis[t]);
+  }
+  if (!error && A[0]->memory == TRSV_DEVICE) error = TrsvDeviceAnalyze(count, A, analysis);
+  for (int t = 0; t < count && error; t++) TrsvAnalysisDestroy(&analysis[t]);
   return error;
 }
 
-static TrsvError EndAnalysis(void *task)
-{
-  AnalysisTask *const t     = task;
-  const TrsvError     error = t->A->memory == TRSV_DEVICE ? TrsvDeviceAnalysisEnd(t->A, t->scratch, *t->analysis)
-                                                          : AnalyzeOnHost(t->A, *t->analysis);
-
-  if (error) TrsvAnalysisDestroy(t->analysis);
-  return error;
-}
-
-static TrsvError RunAnalysis(AnalysisTask *t)
-{
-  TrsvCall(BeginAnalysis(t));
-  return EndAnalysis(t);
-}
-
-TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis)
-{
-  return RunAnalysis(&(AnalysisTask){A, analysis, NULL});
-}
+TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis) { return Analyze(1, &A, analysis); }
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
@@ -225,30 +203,19 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
   return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
 }
 
-static TrsvError AnalyzePair(AnalysisTask *first, AnalysisTask *second)
-{
-  if (first->A->memory == TRSV_DEVICE) {
-    const TrsvError error = TrsvRunInLockStep(BeginAnalysis, EndAnalysis, first, second);
-
-    if (error != TRSV_ERR_MEMORY) return error;
-    TrsvAnalysisDestroy(first->analysis); /* there may be enough memory for one at a time */
-    TrsvAnalysisDestroy(second->analysis);
-  }
-  TrsvCall(RunAnalysis(first));
-  return RunAnalysis(second);
-}
-
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
-  AnalysisTask first = {L, lower, NULL}, second = {U, upper, NULL};
-  TrsvError error;
+  const TrsvMatrix *const A[] = {L, U};
+  TrsvAnalysis           *made[2];
+  TrsvError               error = Analyze(2, A, made);
 
-  *lower = *upper = NULL;
-  error  = AnalyzePair(&first, &second);
-  if (!error) error = TrsvHeightsFromTranspose(L, *lower, U, *upper);
-  if (!error) return TRSV_SUCCESS;
-  TrsvAnalysisDestroy(lower);
-  TrsvAnalysisDestroy(upper);
+  if (error == TRSV_ERR_MEMORY) { /* there may be enough memory for one at a time */
+    error = TrsvAnalyze(L, &made[0]);
+    if (!error) error = TrsvAnalyze(U, &made[1]);
+    if (error) TrsvAnalysisDestroy(&made[0]);
+  }
+  *lower = made[0];
+  *upper = made[1];
   return error;
 }
 

@@ -1,21 +1,23 @@
 /*
    Level sets, statistics and transposes of a triangle on the device. The host downloads a few words, and an invalid row
-   if there is one.
+   if there is one. Two triangles share their launches, because launches bound the time of small ones.
 
    Mapping: a block has BLOCK rows, and its threads share all their entries, so a long row does not delay one thread.
-   levels.cu sorts rows by level set. The transpose is a stable sort of the entries by column. Memory order: barriers
+   levels.cu finds the level of each row; the rows of all triangles are sorted by level set at once. The transpose is a stable sort of the entries by column. Memory order: barriers
    of a block order shared memory; the host reads results of atomics after the launch. Why it ends: no thread waits,
    except in levels.cu. Same bits: sums and extremes of integers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analysis/sample.h"
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 
 enum {
-  BLOCK   = 256,
-  SAMPLES = (int)TRSV_SAMPLES / (int)BLOCK /* of a thread */
+  BLOCK     = 256,
+  SAMPLES   = (int)TRSV_SAMPLES / (int)BLOCK, /* of a thread */
+  TRIANGLES = 2                               /* of one launch, at most */
 };
 
 typedef unsigned long long Sum;
@@ -31,14 +33,42 @@ typedef struct {
   TrsvSearch search;
 } CheckResult;
 
-/* Checks all rows. Unless word [3 rows] is NULL, also prepares the search for level sets: sets two thirds of it to 0,
-   and the last third to the numbers of the rows. */
-static __global__ void analysis_check(const TriangleView A, unsigned *word, CheckResult *found)
+/* The triangles of a launch, all with the same number of rows. Their arrays follow each other. */
+struct Triangles {
+  TriangleView A[TRIANGLES];
+  int          count, rows;
+  CheckResult *found;    /* [count] */
+  unsigned    *word;     /* [count][rows] 1 + the level of each row; NULL: no level sets are wanted */
+  unsigned    *sorted;   /* [count][rows] at first counts of levels (TrsvSearchLevels), then the sorted words */
+  int         *natural;  /* [count][rows] 0, 1, ... for each triangle */
+  int         *by_level; /* [count][rows] the rows in the order of their words */
+
+  Triangles(int count, const TrsvMatrix *const T[], void *scratch, bool levels)
+      : A{T[0], T[count - 1]}, count(count), rows(T[0]->rows), found((CheckResult *)scratch),
+        word(levels ? (unsigned *)(found + count) : NULL), sorted(levels ? word + size() : NULL),
+        natural(levels ? (int *)sorted + size() : NULL), by_level(levels ? natural + size() : NULL)
+  {
+  }
+
+  __host__ __device__ size_t size() const { return (size_t)count * (size_t)rows; }
+};
+
+/* The bytes of `scratch` above. */
+static size_t ScratchBytes(int count, int rows)
+{
+  return (size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)rows);
+}
+
+/* Checks all rows. If level sets are wanted, also prepares the search for them. */
+static __global__ void analysis_check(const __grid_constant__ Triangles all)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 4);
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first with falling offsets; the farthest dependency */
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first),
+  const int          which = (int)blockIdx.x % all.count;
+  const TriangleView A     = all.A[which];
+  CheckResult *const found = all.found + which;
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x / all.count * BLOCK, rows = min((int)BLOCK, A.rows - first),
             unit     = !A.stored;
   Sum       squares = 0, distance = 0, profile = 0, chained = 0;
   unsigned  longest = 0, farthest = 0;
@@ -57,9 +87,11 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
   if (t < rows) {
     const int start = offset[t], past = offset[t + 1], length = start < 0 || past < start ? -1 : past - start;
 
-    if (word) {
-      word[first + t] = word[A.rows + first + t] = 0;
-      word[2 * (size_t)A.rows + first + t] = (unsigned)(first + t);
+    if (all.word) {
+      const size_t at = (size_t)which * (size_t)A.rows + (size_t)(first + t);
+
+      all.word[at] = all.sorted[at] = 0;
+      all.natural[at] = first + t;
     }
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
     if (length < 0 || past > entries || (length == 0 && A.stored))
@@ -110,13 +142,35 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Chec
   }
 }
 
-/* Where each level set starts, from the sorted words of all rows. */
-static __global__ void analysis_level_starts(int rows, int levels, const unsigned *sorted, int *start)
-{
-  const int p = trsv_index();
+/* The level sets of a triangle, and where their words start: those of the second triangle follow those of the first. */
+struct LevelSets {
+  int  levels, before;
+  int *order, *start;
+};
 
-  if (p < rows && (!p || sorted[p] != sorted[p - 1])) start[sorted[p] - 1] = p;
-  if (p == 0) start[levels] = rows;
+struct AllLevelSets {
+  LevelSets of[TRIANGLES];
+};
+
+/* Makes the words of the second triangle greater than those of the first. */
+static __global__ void analysis_shift(int rows, unsigned before, unsigned *word)
+{
+  const int i = trsv_index();
+
+  if (i < rows) word[i] += before;
+}
+
+/* Copies the sorted rows of each triangle, and finds where its level sets start. sorted and by_level as in Triangles. */
+static __global__ void analysis_order(int size, int rows, const unsigned *sorted, const int *by_level,
+                                      const __grid_constant__ AllLevelSets sets)
+{
+  const int p = trsv_index(), which = p >= rows, own = which ? p - rows : p;
+
+  if (p >= size) return;
+  const LevelSets s = sets.of[which];
+  s.order[own]      = by_level[p];
+  if (!own || sorted[p] != sorted[p - 1]) s.start[sorted[p] - 1 - s.before] = own;
+  if (!own) s.start[s.levels] = rows;
 }
 
 /* The statistic hub_fraction, by one block. */
@@ -144,16 +198,22 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   if (t == 0) *found = *all;
 }
 
-/* A thread for the span of each level set; the first block also finds hub_fraction. The matrix is valid. */
-static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order,
-                                     Sum *sums)
+/* A thread for the span of each level set; the first block of a triangle also finds hub_fraction. The triangles are
+   valid. blocks: of the first triangle. */
+static __global__ void analysis_span(const __grid_constant__ Triangles all, const __grid_constant__ AllLevelSets sets,
+                                     unsigned blocks)
 {
-  const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0,
-            cut  = TRSV_SPAN_CUT(size);
-  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - cut] - order[first + cut]) : 0);
+  const unsigned  which = blockIdx.x >= blocks, block = which ? blockIdx.x - blocks : blockIdx.x;
+  const LevelSets s    = sets.of[which];
+  Sum *const      sums = all.found[which].sums;
+  const int l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
+            size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size),
+            entries  = all.found[which].entries;
+  const Sum mine =
+    warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
-  if (!blockIdx.x && entries) analysis_sample(A, entries, sums + 1);
+  if (!block && entries) analysis_sample(all.A[which], entries, sums + 1);
 }
 
 /* The row and the number of each entry. */
@@ -199,101 +259,137 @@ static TrsvError ExplainRow(const TrsvMatrix *A, int i, int entries)
                           offset[0], offset[1], entries);
 }
 
-/* Launches the checks of all rows, and the search for level sets if word [3 rows] is not NULL. scratch: in device
-   memory. */
-static TrsvError LaunchChecks(const TrsvMatrix *A, unsigned *word, CheckResult *scratch)
+/* Launches the checks of all rows and, if they are wanted, the search for level sets. */
+static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
 {
-  if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceClear(scratch, sizeof(*scratch), NULL));
-  TrsvCall(TrsvLaunchEach("analysis_check", analysis_check, A->rows, TriangleView(A), word, scratch));
-  return word ? TrsvSearchLevels(A, &scratch->wrong, word, word + A->rows, &scratch->search) : TRSV_SUCCESS;
-}
+  TrsvLevelSearch search[TRIANGLES];
 
-/* Waits for LaunchChecks(); returns the error of the first invalid row. */
-static TrsvError ReadChecks(const TrsvMatrix *A, const CheckResult *scratch, CheckResult *found)
-{
-  *found = CheckResult{};
-  if (!A->rows) {
-    TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
-    return TrsvCheckStart(A, found->start);
+  if (!all->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceClear(all->found, sizeof(*all->found) * (size_t)all->count, NULL));
+  TRSV_LAUNCH(analysis_check, (unsigned)all->count * TrsvBlocks(all->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *all);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_check"));
+  if (!all->word) return TRSV_SUCCESS;
+  for (int t = 0; t < all->count; t++) {
+    const size_t at = (size_t)t * (size_t)all->rows;
+
+    search[t] = {A[t], &all->found[t].wrong, all->word + at, all->sorted + at, &all->found[t].search};
   }
-  TrsvCall(TrsvDeviceDownload(found, scratch, sizeof(*found), NULL));
-  TrsvCall(TrsvCheckStart(A, found->start));
-  if (found->wrong) return ExplainRow(A, A->rows - (int)found->wrong, found->entries);
-  return TrsvCheckSearch(&found->search);
+  return TrsvSearchLevels(all->count, search);
 }
 
-/* Sorts the rows into level sets, and finds their statistics. word: from LaunchChecks(); sums [2]: zeros. */
-static TrsvError BuildLevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sums)
+/* Waits for LaunchChecks(); returns the error of the first invalid row. found [count]. */
+static TrsvError ReadChecks(const Triangles *all, const TrsvMatrix *const A[], CheckResult found[])
 {
-  const int       rows = A->rows, levels = a->statistics.levels;
-  unsigned *const sorted = word + rows;
-  Sum             found[2];
+  const size_t bytes = sizeof(*found) * (size_t)all->count;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)rows + (size_t)levels + 1), &a->order));
-  a->levels = a->order + rows;
-  if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
-  TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
-  TrsvCall(TrsvLaunchEach("analysis_level_starts", analysis_level_starts, rows, rows, levels,
-                          levels > 1 ? sorted : word, a->levels));
-  TrsvCall(TrsvLaunchEach("analysis_span", analysis_span, levels, TriangleView(A), entries, levels, a->levels,
-                          a->order, sums));
-  TrsvCall(TrsvDeviceDownload(found, sums, sizeof(found), NULL));
-  a->statistics.level_span = (double)found[0] / rows;
-  a->statistics.hub_fraction =
-    TrsvHubFraction(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
+  memset(found, 0, bytes);
+  if (all->rows) TrsvCall(TrsvDeviceDownload(found, all->found, bytes, NULL));
+  for (int t = 0; t < all->count; t++) {
+    if (!all->rows) TrsvCall(TrsvDeviceDownload(&found[t].start, A[t]->offsets, sizeof(int), NULL));
+    TrsvCall(TrsvCheckStart(A[t], found[t].start));
+    if (found[t].wrong) return ExplainRow(A[t], all->rows - (int)found[t].wrong, found[t].entries);
+    TrsvCall(TrsvCheckSearch(&found[t].search));
+  }
   return TRSV_SUCCESS;
 }
 
-/* The words for the search, which follow the result. */
-static unsigned *WordsOf(CheckResult *scratch) { return (unsigned *)(scratch + 1); }
-
-static TrsvError ReadAnalysis(const TrsvMatrix *A, CheckResult *scratch, TrsvAnalysis *a)
+/* Sorts the rows of all triangles into their level sets. */
+static TrsvError SortRows(const Triangles *all, const AllLevelSets *sets)
 {
-  const bool  unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  CheckResult found;
+  const LevelSets *const last  = &sets->of[all->count - 1];
+  const int              total = last->before + last->levels, size = (int)all->size();
+  const unsigned        *sorted   = all->word;
+  const int             *by_level = all->natural;
 
-  TrsvCall(ReadChecks(A, scratch, &found));
-  a->statistics.row_max        = (int)found.row_max;
-  a->statistics.levels         = (int)found.search.levels;
-  a->statistics.level_max      = (int)found.search.widest;
-  a->statistics.bandwidth      = (int)found.bandwidth;
-  a->statistics.chain_fraction = A->rows ? (double)found.chained / A->rows : 0;
-  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0),
-                     (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
-  return BuildLevelSets(A, a, found.entries, WordsOf(scratch), scratch->sums);
+  if (all->count > 1)
+    TrsvCall(TrsvLaunchEach("analysis_shift", analysis_shift, all->rows, all->rows, (unsigned)last->before,
+                            all->word + all->rows));
+  if (total > all->count) { /* else each triangle has one level set: its rows are sorted */
+    TrsvCall(TrsvDeviceSort(size, TrsvBits(total), all->word, all->sorted, all->natural, all->by_level));
+    sorted   = all->sorted;
+    by_level = all->by_level;
+  }
+  return TrsvLaunchEach("analysis_order", analysis_order, size, size, all->rows, sorted, by_level, *sets);
 }
 
-extern "C" TrsvError TrsvDeviceAnalysisBegin(const TrsvMatrix *A, void **scratch)
+/* Makes the level sets of all triangles, and finds what statistics need of them. */
+static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analysis[], CheckResult found[])
 {
-  CheckResult *s;
+  const size_t rows = (size_t)all->rows;
+  AllLevelSets sets   = {};
+  unsigned     blocks[TRIANGLES] = {};
 
-  *scratch = NULL;
-  TrsvCall(TrsvCheckStart(A, 0));
-  TrsvCall(TrsvScratchAlloc(sizeof(*s) + 3 * sizeof(unsigned) * (size_t)A->rows, &s, NULL));
-  const TrsvError error = LaunchChecks(A, WordsOf(s), s);
-  if (error) TrsvScratchFree(s, NULL);
-  else *scratch = s;
-  return error;
+  for (int t = 0; t < all->count; t++) {
+    TrsvAnalysis *const a = analysis[t];
+    const int           levels = a->statistics.levels;
+
+    TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + (size_t)levels + 1), &a->order));
+    a->levels = a->order + rows;
+    if (!rows) TrsvCall(TrsvDeviceClear(a->levels, sizeof(int), NULL));
+    sets.of[t] = {levels, t ? sets.of[0].levels : 0, a->order, a->levels};
+    blocks[t]  = TrsvBlocks(levels, BLOCK);
+  }
+  if (!rows) return TRSV_SUCCESS;
+  TrsvCall(SortRows(all, &sets));
+  TRSV_LAUNCH(analysis_span, blocks[0] + blocks[1], BLOCK, 0, (TrsvStream)NULL, *all, sets, blocks[0]);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
+  return TrsvDeviceDownload(found, all->found, sizeof(*found) * (size_t)all->count, NULL);
 }
 
-extern "C" TrsvError TrsvDeviceAnalysisEnd(const TrsvMatrix *A, void *scratch, TrsvAnalysis *a)
+static TrsvError Analyze(const Triangles *all, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
-  const TrsvError error = ReadAnalysis(A, (CheckResult *)scratch, a);
+  CheckResult found[TRIANGLES];
 
+  TrsvCall(LaunchChecks(all, A));
+  TrsvCall(ReadChecks(all, A, found));
+  for (int t = 0; t < all->count; t++) {
+    TrsvStatistics *const s    = &analysis[t]->statistics;
+    const bool            unit = A[t]->diagonal == TRSV_DIAGONAL_UNIT;
+
+    s->row_max        = (int)found[t].row_max;
+    s->levels         = (int)found[t].search.levels;
+    s->level_max      = (int)found[t].search.widest;
+    s->bandwidth      = (int)found[t].bandwidth;
+    s->chain_fraction = all->rows ? (double)found[t].chained / all->rows : 0;
+    TrsvFillStatistics(s, all->rows, (long)found[t].entries + (unit ? all->rows : 0),
+                       (long)found[t].entries - (unit ? 0 : all->rows), found[t].squares, found[t].distance,
+                       found[t].profile);
+  }
+  TrsvCall(BuildLevelSets(all, analysis, found));
+  for (int t = 0; t < all->count && all->rows; t++) {
+    TrsvStatistics *const s       = &analysis[t]->statistics;
+    const int             entries = found[t].entries;
+
+    s->level_span   = (double)found[t].sums[0] / all->rows;
+    s->hub_fraction = TrsvHubFraction(found[t].sums[1], entries,
+                                      entries - (A[t]->diagonal == TRSV_DIAGONAL_UNIT ? 0 : all->rows));
+  }
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
+{
+  void *scratch;
+
+  TrsvCall(TrsvCheckStart(A[0], 0));
+  TrsvCall(TrsvScratchAlloc(ScratchBytes(count, A[0]->rows), &scratch, NULL));
+  const Triangles all(count, A, scratch, true);
+  const TrsvError error = Analyze(&all, A, analysis);
   TrsvScratchFree(scratch, NULL);
   return error;
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
-  CheckResult found, *scratch;
+  CheckResult found;
+  void       *scratch;
   int        *row;
   TrsvError   error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*scratch), &scratch, NULL));
-  error = LaunchChecks(A, NULL, scratch);
-  if (!error) error = ReadChecks(A, scratch, &found);
+  TrsvCall(TrsvScratchAlloc(sizeof(found), &scratch, NULL));
+  const Triangles one(1, &A, scratch, false);
+  error = LaunchChecks(&one, &A);
+  if (!error) error = ReadChecks(&one, &A, &found);
   TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;

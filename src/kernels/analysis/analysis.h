@@ -55,8 +55,7 @@ struct TrsvAnalysis {
    negative. TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvAnalyze(const TrsvMatrix *, TrsvAnalysis **analysis);
 
-/* Analyzes both triangles of a matrix, on a device at the same time, and calls TrsvHeightsFromTranspose. On an error
-   both are NULL. */
+/* Analyzes both triangles of a matrix, on a device at the same time. On an error both are NULL. */
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
@@ -86,11 +85,9 @@ static inline int TrsvIsGrid(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* analysis.cu: TrsvAnalyze in two halves. Begin launches the search for level sets and allocates scratch; End waits for
-   it, and frees scratch. All members of the analysis are zeros before. The caller frees its arrays, even after an
-   error. */
-TrsvError TrsvDeviceAnalysisBegin(const TrsvMatrix *, void **scratch);
-TrsvError TrsvDeviceAnalysisEnd(const TrsvMatrix *, void *scratch, TrsvAnalysis *);
+/* analysis.cu: analyzes triangles of the same size, 1 or 2, by the same launches. All members of the analyses are zeros
+   before. The caller frees their arrays, even after an error. */
+TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[]);
 
 /* analysis.cu: TrsvTranspose. */
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);

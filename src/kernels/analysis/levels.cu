@@ -45,12 +45,22 @@ enum {
   BLOCKS_PER_SM = 6
 };
 
-/* Each search uses half the block size of the previous one. The last atomic on a level set's count returns the whole
+struct LevelSearch {
+  LevelPass       pass;
+  const unsigned *wrong;
+  unsigned       *word, *count;
+  TrsvSearch     *found;
+};
+
+struct LevelSearches {
+  LevelSearch of[MAX_SEARCHES];
+};
+
+/* The last atomic on a level set's count returns the whole
    count, so the maximum of all returned counts is that of the largest set. One atomic counts the rows of a CUDA block
    that are in the level set of its first row, often all its rows. */
 static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
-  levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count,
-              TrsvSearch *found, TrsvSync sync)
+  levels_find(const __grid_constant__ LevelSearches all, unsigned searches, TrsvSync sync)
 {
   enum {
     COMMON, /* rows in the level set of the first row */
@@ -60,14 +70,14 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   };
   TRSV_SHARED(unsigned, block, COUNTERS);
 
-  if (wrong && *wrong) return;
-  const unsigned search = blockIdx.x % searches;
+  const LevelSearch own   = all.of[blockIdx.x % searches];
+  TrsvSearch *const found = own.found;
+  unsigned *const   count = own.count;
 
-  found += search;
-  pass.size >>= search;
+  if (own.wrong && *own.wrong) return;
   sync.ticket = found->state + TRSV_TICKET;
   if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* dataflow_pass begins with a barrier */
-  for (unsigned mine; dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync, mine);) {
+  for (unsigned mine; dataflow_pass(own.pass, own.word, sync, mine);) {
     const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
 
     __syncthreads();
@@ -86,22 +96,27 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   }
 }
 
-/* All searches share the abort words of the first. */
-static TrsvError LaunchSearch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word,
-                        unsigned *count, TrsvSearch *search)
+/* All searches have the same number of rows, and share the abort words of the first. */
+static TrsvError LaunchSearches(int searches, const LevelSearches *all)
 {
   unsigned blocks;
 
-  TrsvCall(DataflowBlocks(A->rows, searches, BLOCKS_PER_SM, &blocks));
-  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL,
-              LevelPass(A, size), (unsigned)searches, wrong, word, count, search, TrsvSyncScratch(search->state));
+  TrsvCall(DataflowBlocks(all->of[0].pass.rows, searches, BLOCKS_PER_SM, &blocks));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, *all,
+              (unsigned)searches, TrsvSyncScratch(all->of[0].found->state));
   return TrsvDeviceCheckLaunch("levels_find");
 }
 
-TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count,
-                           TrsvSearch *search)
+TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[])
 {
-  return LaunchSearch(A, 1, 1, wrong, word, count, search);
+  const auto of = [&](int n) {
+    const TrsvLevelSearch &s = search[n < searches ? n : 0];
+
+    return LevelSearch{LevelPass(s.A, 1), s.wrong, s.word, s.count, s.found};
+  };
+  const LevelSearches all = {{of(0), of(1), of(2)}};
+
+  return LaunchSearches(searches, &all);
 }
 
 TrsvError TrsvCheckSearch(const TrsvSearch *found)
@@ -112,15 +127,21 @@ TrsvError TrsvCheckSearch(const TrsvSearch *found)
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
   TrsvSearch   found[MAX_SEARCHES], *scratch;
-  const size_t bytes = sizeof(found[0]) * (size_t)searches;
+  const size_t bytes = sizeof(found[0]) * (size_t)searches, rows = (size_t)A->rows;
   TrsvError    error;
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
   error = TrsvDeviceClear(scratch, bytes, NULL);
-  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
-  if (!error) error = LaunchSearch(A, size, searches, NULL, word, NULL, scratch);
+  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * rows, NULL);
+  const auto of = [&](int n) {
+    const int s = n < searches ? n : 0;
+
+    return LevelSearch{LevelPass(A, size >> s), NULL, word + (size_t)s * rows, NULL, scratch + s};
+  };
+  const LevelSearches all = {{of(0), of(1), of(2)}};
+  if (!error) error = LaunchSearches(searches, &all);
   if (!error) error = TrsvDeviceDownload(found, scratch, bytes, NULL);
   TrsvScratchFree(scratch, NULL);
   TrsvCall(error);

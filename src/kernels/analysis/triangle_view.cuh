@@ -40,10 +40,18 @@ struct TrsvSearch {
   unsigned levels, widest;     /* the number of level sets, and the rows of the largest */
 };
 
-/* Searches a valid triangle, in the default stream. word [rows], zeros before, becomes 1 + the level of each row. count
-   [rows], zeros before, becomes the rows of each level; with NULL, widest is not found. The kernel does nothing if
-   wrong is not NULL and *wrong is not 0. */
-TrsvError TrsvSearchLevels(const TrsvMatrix *, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *);
+/* A search of a valid triangle. word [rows], zeros before, becomes 1 + the level of each row. count [rows], zeros
+   before, becomes the rows of each level; with NULL, widest is not found. The kernel does nothing if wrong is not NULL
+   and *wrong is not 0. */
+struct TrsvLevelSearch {
+  const TrsvMatrix *A;
+  const unsigned   *wrong;
+  unsigned         *word, *count;
+  TrsvSearch       *found;
+};
+
+/* Searches up to three triangles of the same size, in one launch in the default stream. */
+TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 
 /* Checks a result, on the host: TRSV_ERR_TIMEOUT if a wait exceeded its limit. */
 TrsvError TrsvCheckSearch(const TrsvSearch *);

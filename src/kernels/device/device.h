@@ -17,9 +17,10 @@ extern "C" {
 #endif
 
 /* memory.cu: device memory that any stream may use at once. pointer is the address of a pointer. TrsvDeviceFree waits
-   until the device is idle. */
+   until the device is idle; TrsvDeviceFreeAll waits once for n pieces of memory of one device. */
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
+void      TrsvDeviceFreeAll(int n, void *const memory[]);
 
 /* Scratch memory: only work submitted to the stream between allocation and free may use it. TrsvScratchUpload also
    copies host memory to it. */

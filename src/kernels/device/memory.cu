@@ -167,8 +167,8 @@ static void FreeIdle(const Pool *p, void *memory)
   (void)(p->memory ? cudaFreeAsync(memory, p->stream) : cudaFree(memory));
 }
 
-/* Frees memory of the current device, and memory deferred before; memory may be NULL. */
-static void FreeOnDevice(int device, const Pool *p, void *memory)
+/* Frees memory of the current device, and memory deferred before; memory may have NULLs. */
+static void FreeOnDevice(int device, const Pool *p, int n, void *const memory[])
 {
   (void)pthread_mutex_lock(&lock);
   Deferred *d = deferred; /* what other threads defer during the wait is not in this list */
@@ -182,29 +182,34 @@ static void FreeOnDevice(int device, const Pool *p, void *memory)
       free(d);
     } else DeferFree(d);
   }
-  if (!memory) return;
-  if (idle) FreeIdle(p, memory);
-  else if ((d = (Deferred *)malloc(sizeof(*d)))) {
-    *d = {memory, device, NULL};
-    DeferFree(d);
+  for (int i = 0; i < n; i++) {
+    if (!memory[i]) continue;
+    if (idle) FreeIdle(p, memory[i]);
+    else if ((d = (Deferred *)malloc(sizeof(*d)))) {
+      *d = {memory[i], device, NULL};
+      DeferFree(d);
+    }
   }
 }
 
-extern "C" void TrsvDeviceFree(void *memory)
+extern "C" void TrsvDeviceFreeAll(int n, void *const memory[])
 {
   cudaPointerAttributes there = {};
   int                   device;
   Pool                  p;
 
-  if (!memory || cudaGetDevice(&device) != cudaSuccess) return;
-  if (cudaPointerGetAttributes(&there, memory) != cudaSuccess) there.device = device;
+  while (n > 0 && !*memory) memory++, n--;
+  if (n <= 0 || cudaGetDevice(&device) != cudaSuccess) return;
+  if (cudaPointerGetAttributes(&there, *memory) != cudaSuccess) there.device = device;
   if (there.device != device) (void)cudaSetDevice(there.device);
   (void)GetPool(&p);
-  FreeOnDevice(there.device, &p, memory);
+  FreeOnDevice(there.device, &p, n, memory);
   TrimPool(&p, SPARE_BYTES);
   if (there.device != device) (void)cudaSetDevice(device);
   (void)cudaGetLastError(); /* else the next launch would report it */
 }
+
+extern "C" void TrsvDeviceFree(void *memory) { TrsvDeviceFreeAll(1, &memory); }
 
 /* Scratch memory of one stream. It is given out in pieces, and freed with the last piece in use. */
 struct Block {
@@ -322,7 +327,7 @@ extern "C" void TrsvDeviceFinalize(void)
   for (int d = 0; d < DEVICES; d++) {
     if (!pools[d].known) continue;
     (void)cudaSetDevice(d);
-    FreeOnDevice(d, &pools[d], NULL);
+    FreeOnDevice(d, &pools[d], 0, NULL);
     TrimPool(&pools[d], 0);
     (void)pthread_mutex_lock(&lock);
     if (!GetAttribute(pools[d].memory, cudaMemPoolAttrUsedMemCurrent)) DestroyPool(&pools[d]); /* no object uses it */

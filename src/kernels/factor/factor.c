@@ -8,7 +8,7 @@
 #include "factor/factor.h"
 
 /* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
-static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
+static TrsvError BeginPatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                               TrsvMemory memory)
 {
   const size_t rows = (size_t)f->rows;
@@ -19,16 +19,13 @@ static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *colu
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(order ? TrsvAnalyze(&L, &f->analysis) : TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
-  TrsvCall(TrsvFactorCheckPattern(f));
-  if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order, 0));
-  TrsvCall(TrsvSyncCreate(&f->sync));
   f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) +
               (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
-  return TrsvDeviceSynchronize();
+  return TrsvFactorCheckPattern(f);
 }
 
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
+TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
+                          TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -41,10 +38,36 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
   f->rows      = rows;
-  error        = MakePatterns(f, offsets, columns, order, memory);
+  error        = BeginPatterns(f, offsets, columns, order, memory);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
+}
+
+static TrsvError EndPatterns(TrsvFactor *f)
+{
+  TrsvMatrix L, U;
+
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  if (f->upper_analysis) TrsvCall(TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis));
+  if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order, 0));
+  TrsvCall(TrsvSyncCreate(&f->sync));
+  return TrsvDeviceSynchronize();
+}
+
+TrsvError TrsvFactorEnd(TrsvFactor **factor)
+{
+  const TrsvError error = EndPatterns(*factor);
+
+  if (error) TrsvFactorDestroy(factor);
+  return error;
+}
+
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
+                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
+{
+  TrsvCall(TrsvFactorBegin(rows, offsets, columns, order, memory, kind, precision, factor));
+  return TrsvFactorEnd(factor);
 }
 
 static TrsvError AllocateArray(TrsvFactor *f, int count, void **values)
@@ -283,7 +306,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
                           f->mirror_offset, f->l,        f->u,           f->reciprocals,  f->status};
   TrsvAnalysisDestroy(&f->analysis);
   TrsvAnalysisDestroy(&f->upper_analysis);
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) TrsvDeviceFree(arrays[i]);
+  TrsvDeviceFreeAll(sizeof(arrays) / sizeof(*arrays), arrays);
   TrsvSyncDestroy(&f->sync);
   free(f);
   *factor = NULL;

@@ -34,6 +34,12 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 
+/* TrsvFactorCreate in two halves. Begin makes the triangles, the analyses and the statistics; End the rest. Between
+   them only TrsvFactorPredict and TrsvFactorDestroy may be called. On an error *factor is NULL. */
+TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                          TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
+TrsvError TrsvFactorEnd(TrsvFactor **factor);
+
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
    waits for the stream. L and U are undefined after a zero pivot. lower: a plan for L that may find the pivots, or
    NULL; vector [rows]: workspace, or NULL. If TrsvFactorTriangles returns values of L, the caller must set the values

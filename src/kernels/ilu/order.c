@@ -23,7 +23,8 @@ static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 }
 
 /* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L: in the
-   multicolor order U is not analyzed. solves is 0 if an algorithm has no prediction. */
+   multicolor order U is not analyzed. The longest row of a warp is not known yet; it has the same length in both
+   orders. solves is 0 if an algorithm has no prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
   const TrsvStatistics *s      = &f->statistics;
@@ -186,7 +187,7 @@ static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kin
     ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
     return TRSV_SUCCESS;
   }
-  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered));
+  TrsvCall(TrsvFactorBegin(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered));
   choice->ordered    = PredictCost(ordered, named);
   choice->multicolor = IsFaster(choice, &choice->ordered);
   ExplainChoice(choice, natural->statistics.levels, ordered->statistics.levels);
@@ -218,7 +219,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
-  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor));
+  TrsvCall(TrsvFactorBegin(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor));
   choice->natural = PredictCost(*factor, named);
   choice->rest    = IterationRest(*factor);
   estimate        = EstimateMulticolor(*factor, named);
@@ -228,6 +229,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no memory for two factors, to compare");
     error = TRSV_SUCCESS;
   }
-  if (error) TrsvFactorDestroy(factor);
+  if (!error) return TrsvFactorEnd(factor);
+  TrsvFactorDestroy(factor);
   return error;
 }

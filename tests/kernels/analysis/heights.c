@@ -38,7 +38,8 @@ static int CheckHeights(const Square *A, const char *what)
 
   if (f) {
     TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
-    if (ExpectError(TrsvAnalyzeBoth(&T[0], &T[1], &a[0], &a[1]), TRSV_SUCCESS, "TrsvAnalyzeBoth")) {
+    if (ExpectError(TrsvAnalyzeBoth(&T[0], &T[1], &a[0], &a[1]), TRSV_SUCCESS, "TrsvAnalyzeBoth") &&
+        ExpectError(TrsvHeightsFromTranspose(&T[0], a[0], &T[1], a[1]), TRSV_SUCCESS, "TrsvHeightsFromTranspose")) {
       const int many = a[0]->statistics.levels > TRSV_FEW_LEVELS && a[1]->statistics.levels > TRSV_FEW_LEVELS;
 
       for (int t = 0; t < 2; t++) {
@@ -149,7 +150,7 @@ static void CheckFailures(void)
     Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k,
            (int)error, (void *)a[0], (void *)a[1]);
     if (!error && a[0] && a[1])
-      Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->heights == !a[1]->heights,
+      Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->heights && !a[1]->heights,
              "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
     worked += failed && !error;
     failures += !!error;

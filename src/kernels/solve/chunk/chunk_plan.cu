@@ -17,13 +17,10 @@ static __global__ void chunk_permute(size_t places, const int *rows, const int *
 /* Frees the memory of an attempt. */
 static void FreeAttempt(ChunkPlan *c)
 {
-  if (c->from != c->rows) TrsvDeviceFree(c->from);
-  if (c->to != c->rows) TrsvDeviceFree(c->to);
-  TrsvDeviceFree(c->records);
-  TrsvDeviceFree(c->memory);
-  TrsvDeviceFree(c->heads);
-  TrsvDeviceFree(c->batch_of);
-  TrsvDeviceFree(c->after);
+  void *const arrays[] = {c->from != c->rows ? c->from : NULL, c->to != c->rows ? c->to : NULL, c->records, c->memory,
+                          c->heads, c->batch_of, c->after};
+
+  TrsvDeviceFreeAll(sizeof(arrays) / sizeof(*arrays), arrays);
   c->records = NULL;
   c->memory  = NULL;
   c->sources = ChunkSources();

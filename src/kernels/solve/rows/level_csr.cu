@@ -105,7 +105,8 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   S.columns  = w.columns;
   S.triangle = TRSV_LOWER;
   S.diagonal = TRSV_DIAGONAL_UNIT;
-  TrsvCall(TrsvSearchLevels(&S, NULL, w.word, NULL, w.search));
+  const TrsvLevelSearch search = {&S, NULL, w.word, NULL, w.search};
+  TrsvCall(TrsvSearchLevels(1, &search));
   TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
   TrsvCall(TrsvCheckSearch(&found));
   if (level) w.sorted = level; /* partial sums have dependents, so there are at least two level sets: it is sorted */
