@@ -2,6 +2,7 @@
    Level sets, statistics and transposes of a triangle on the host. analysis.cu computes the same results on a device,
    and uses the checks and formulas of this file.
 */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,9 +208,9 @@ TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis
 {
   const TrsvMatrix *const A[] = {L, U};
   TrsvAnalysis           *made[2];
-  TrsvError               error = Analyze(2, A, made);
+  TrsvError               error = L->rows <= INT_MAX / 2 ? Analyze(2, A, made) : TRSV_ERR_MEMORY;
 
-  if (error == TRSV_ERR_MEMORY) { /* there may be enough memory for one at a time */
+  if (error == TRSV_ERR_MEMORY) { /* there may be enough memory, or numbers of 32 bits, for one at a time */
     error = TrsvAnalyze(L, &made[0]);
     if (!error) error = TrsvAnalyze(U, &made[1]);
     if (error) TrsvAnalysisDestroy(&made[0]);

@@ -3,9 +3,10 @@
    if there is one. Two triangles share their launches, because launches bound the time of small ones.
 
    Mapping: a block has BLOCK rows, and its threads share all their entries, so a long row does not delay one thread.
-   levels.cu finds the level of each row; the rows of all triangles are sorted by level set at once. The transpose is a stable sort of the entries by column. Memory order: barriers
-   of a block order shared memory; the host reads results of atomics after the launch. Why it ends: no thread waits,
-   except in levels.cu. Same bits: sums and extremes of integers, stable sorts.
+   levels.cu finds the level of each row; one sort puts the rows of all triangles into level sets. The transpose is a
+   stable sort of the entries by column. Memory order: barriers of a block order shared memory; the host reads results
+   of atomics after the launch. Why it ends: no thread waits, except in levels.cu. Same bits: sums and extremes of
+   integers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -52,12 +53,6 @@ struct Triangles {
 
   __host__ __device__ size_t size() const { return (size_t)count * (size_t)rows; }
 };
-
-/* The bytes of `scratch` above. */
-static size_t ScratchBytes(int count, int rows)
-{
-  return (size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)rows);
-}
 
 /* Checks all rows. If level sets are wanted, also prepares the search for them. */
 static __global__ void analysis_check(const __grid_constant__ Triangles all)
@@ -160,7 +155,7 @@ static __global__ void analysis_shift(int rows, unsigned before, unsigned *word)
   if (i < rows) word[i] += before;
 }
 
-/* Copies the sorted rows of each triangle, and finds where its level sets start. sorted and by_level as in Triangles. */
+/* Copies the sorted rows of each triangle, and finds where its level sets start. sorted, by_level: as in Triangles. */
 static __global__ void analysis_order(int size, int rows, const unsigned *sorted, const int *by_level,
                                       const __grid_constant__ AllLevelSets sets)
 {
@@ -312,16 +307,16 @@ static TrsvError SortRows(const Triangles *all, const AllLevelSets *sets)
   return TrsvLaunchEach("analysis_order", analysis_order, size, size, all->rows, sorted, by_level, *sets);
 }
 
-/* Makes the level sets of all triangles, and finds what statistics need of them. */
+/* Makes the level sets of all triangles, and finds the sums over them. */
 static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analysis[], CheckResult found[])
 {
   const size_t rows = (size_t)all->rows;
-  AllLevelSets sets   = {};
+  AllLevelSets sets = {};
   unsigned     blocks[TRIANGLES] = {};
 
   for (int t = 0; t < all->count; t++) {
-    TrsvAnalysis *const a = analysis[t];
-    const int           levels = a->statistics.levels;
+    TrsvAnalysis *const a      = analysis[t];
+    const int           levels = (int)found[t].search.levels;
 
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + (size_t)levels + 1), &a->order));
     a->levels = a->order + rows;
@@ -336,34 +331,30 @@ static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analys
   return TrsvDeviceDownload(found, all->found, sizeof(*found) * (size_t)all->count, NULL);
 }
 
+static void FillStatistics(const TrsvMatrix *A, const CheckResult *found, TrsvStatistics *s)
+{
+  const bool unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  const int  rows = A->rows, off = found->entries - (unit ? 0 : rows);
+
+  s->row_max        = (int)found->row_max;
+  s->levels         = (int)found->search.levels;
+  s->level_max      = (int)found->search.widest;
+  s->bandwidth      = (int)found->bandwidth;
+  s->chain_fraction = rows ? (double)found->chained / rows : 0;
+  s->level_span     = rows ? (double)found->sums[0] / rows : 0;
+  s->hub_fraction   = TrsvHubFraction(found->sums[1], found->entries, off);
+  TrsvFillStatistics(s, rows, (long)found->entries + (unit ? rows : 0), off, found->squares, found->distance,
+                     found->profile);
+}
+
 static TrsvError Analyze(const Triangles *all, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
   CheckResult found[TRIANGLES];
 
   TrsvCall(LaunchChecks(all, A));
   TrsvCall(ReadChecks(all, A, found));
-  for (int t = 0; t < all->count; t++) {
-    TrsvStatistics *const s    = &analysis[t]->statistics;
-    const bool            unit = A[t]->diagonal == TRSV_DIAGONAL_UNIT;
-
-    s->row_max        = (int)found[t].row_max;
-    s->levels         = (int)found[t].search.levels;
-    s->level_max      = (int)found[t].search.widest;
-    s->bandwidth      = (int)found[t].bandwidth;
-    s->chain_fraction = all->rows ? (double)found[t].chained / all->rows : 0;
-    TrsvFillStatistics(s, all->rows, (long)found[t].entries + (unit ? all->rows : 0),
-                       (long)found[t].entries - (unit ? 0 : all->rows), found[t].squares, found[t].distance,
-                       found[t].profile);
-  }
   TrsvCall(BuildLevelSets(all, analysis, found));
-  for (int t = 0; t < all->count && all->rows; t++) {
-    TrsvStatistics *const s       = &analysis[t]->statistics;
-    const int             entries = found[t].entries;
-
-    s->level_span   = (double)found[t].sums[0] / all->rows;
-    s->hub_fraction = TrsvHubFraction(found[t].sums[1], entries,
-                                      entries - (A[t]->diagonal == TRSV_DIAGONAL_UNIT ? 0 : all->rows));
-  }
+  for (int t = 0; t < all->count; t++) FillStatistics(A[t], &found[t], &analysis[t]->statistics);
   return TRSV_SUCCESS;
 }
 
@@ -372,7 +363,8 @@ extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], T
   void *scratch;
 
   TrsvCall(TrsvCheckStart(A[0], 0));
-  TrsvCall(TrsvScratchAlloc(ScratchBytes(count, A[0]->rows), &scratch, NULL));
+  const size_t each = sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows;
+  TrsvCall(TrsvScratchAlloc((size_t)count * each, &scratch, NULL));
   const Triangles all(count, A, scratch, true);
   const TrsvError error = Analyze(&all, A, analysis);
   TrsvScratchFree(scratch, NULL);

@@ -6,8 +6,8 @@
    shared memory between rows of a block, and all threads of a warp for a long row.
 
    Mapping: a block takes one ticket after another; ticket t is the DATAFLOW_BLOCK rows from row t * DATAFLOW_BLOCK, a
-   thread for each. A thread waits for DATAFLOW_AHEAD dependencies of its row at a time, in the order in which the pass
-   lists them. If the pass is sorted, it takes the next group after the whole group is ready; else it replaces each
+   thread for each. A thread waits for `ahead` dependencies of its row at a time, in the order in which the pass lists
+   them. If the pass is sorted, it takes the next group after the whole group is ready; else it replaces each
    dependency that is ready, so a late one delays no others. While a row has more than DATAFLOW_LONG dependencies left,
    the whole warp loads many at once. The device holds all blocks at the same time, with those of the launch of a
    second task (lockstep.cu), which otherwise could start only after this one.
@@ -27,10 +27,10 @@
 enum {
   DATAFLOW_BLOCK  = 256,
   DATAFLOW_SHARED = sizeof(unsigned) * DATAFLOW_BLOCK, /* dynamic shared memory, bytes */
-  DATAFLOW_AHEAD   = 4,
   DATAFLOW_LONG   = 64, /* dependencies that the thread of a row handles alone, at most */
   DATAFLOW_TAIL   = 32, /* the last dependencies of a longer row, which its thread handles alone: they are near */
-  DATAFLOW_LOOKS  = 8,  /* dependencies of a long row that each thread of the warp loads in a turn */
+  DATAFLOW_LOOKS  = 8,  /* dependencies of a long row that each thread of the warp loads in a turn, and of these */
+  DATAFLOW_LOADS  = 4,  /* those in flight */
   DATAFLOW_SLEEP   = 32, DATAFLOW_SLEEP_MAX = 256, /* ns between two polls of a waiting warp, at first and at most */
   DATAFLOW_NONE   = INT_MIN
 };
@@ -60,6 +60,7 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      int dependency(k)             the dependency at index k, never DATAFLOW_NONE
      int row(dependency)           its row, before r
      bool sorted                   true: dependencies mostly get ready in the order in which they are listed
+     int ahead                     dependencies that a thread waits for at a time
      State known(r)                the state of row r before any dependency
      unsigned word(state, r, words)  the word of row r, not 0, after all dependencies
 
@@ -74,6 +75,7 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
 template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words,
                                                                            const TrsvSync &sync, unsigned &mine)
 {
+  enum { AHEAD = Pass::ahead };
   TRSV_SHARED(unsigned, ticket, 1);
   const unsigned all = 0xffffffffu, near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
 
@@ -86,14 +88,14 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
   const int           r    = w.first + (int)threadIdx.x;
   bool                done = r >= pass.rows;
   int                 left = done ? 0 : pass.count(r), next = done ? 0 : pass.begin(r); /* not yet loaded */
-  int                 wanted[DATAFLOW_AHEAD]; /* the dependencies that the row waits for */
+  int                 wanted[AHEAD]; /* the dependencies that the row waits for */
   unsigned            begin = 0, pause = DATAFLOW_SLEEP;
   auto                known = pass.known(done ? 0 : r);
   TrsvSpinLimit       spin;
 
   mine = 0;
 #pragma unroll
-  for (int n = 0; n < DATAFLOW_AHEAD; n++) wanted[n] = DATAFLOW_NONE;
+  for (int n = 0; n < AHEAD; n++) wanted[n] = DATAFLOW_NONE;
   do {
     bool moved = false;
 
@@ -107,21 +109,21 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
 
       long_rows &= ~(1u << l);
 #pragma unroll
-      for (int s = 0; s < DATAFLOW_LOOKS; s += DATAFLOW_AHEAD) {
-        int      taken[DATAFLOW_AHEAD];
-        unsigned found[DATAFLOW_AHEAD];
+      for (int s = 0; s < DATAFLOW_LOOKS; s += DATAFLOW_LOADS) {
+        int      taken[DATAFLOW_LOADS];
+        unsigned found[DATAFLOW_LOADS];
 
 #pragma unroll
-        for (int u = 0; u < DATAFLOW_AHEAD; u++) {
+        for (int u = 0; u < DATAFLOW_LOADS; u++) {
           const int e = 32 * (s + u) + (int)lane;
 
           taken[u] = e < n ? pass.dependency(from + pass.step * e) : DATAFLOW_NONE;
         }
 #pragma unroll
-        for (int u = 0; u < DATAFLOW_AHEAD; u++)
+        for (int u = 0; u < DATAFLOW_LOADS; u++)
           found[u] = taken[u] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[u]));
 #pragma unroll
-        for (int u = 0; u < DATAFLOW_AHEAD; u++) {
+        for (int u = 0; u < DATAFLOW_LOADS; u++) {
           ready = ready && found[u];
           if (taken[u] != DATAFLOW_NONE && found[u]) part.meet(taken[u], found[u]);
         }
@@ -137,15 +139,15 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
       }
     }
 
-    unsigned far[DATAFLOW_AHEAD];
+    unsigned far[AHEAD];
 #pragma unroll
-    for (int n = 0; n < DATAFLOW_AHEAD; n++) {
+    for (int n = 0; n < AHEAD; n++) {
       const int other = wanted[n] == DATAFLOW_NONE ? pass.rows : pass.row(wanted[n]);
 
       far[n] = trsv_load_if(w.word + pass.place(other), other < w.first, 0);
     }
 #pragma unroll
-    for (int n = 0; n < DATAFLOW_AHEAD; n++)
+    for (int n = 0; n < AHEAD; n++)
       if (far[n]) {
         known.meet(wanted[n], far[n]);
         wanted[n] = DATAFLOW_NONE;
@@ -156,17 +158,17 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     do {
       again = false;
       if (!done && left <= DATAFLOW_LONG) {
-        unsigned found[DATAFLOW_AHEAD];
+        unsigned found[AHEAD];
         bool     waits = false;
 
 #pragma unroll
-        for (int n = 0; n < DATAFLOW_AHEAD; n++) { /* all loads before a use: chains of rows wait for this */
+        for (int n = 0; n < AHEAD; n++) { /* all loads before a use: chains of rows wait for this */
           const int other = wanted[n] == DATAFLOW_NONE ? -1 : pass.row(wanted[n]);
 
           found[n] = other >= w.first ? trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - w.first)) : 0;
         }
 #pragma unroll
-        for (int n = 0; n < DATAFLOW_AHEAD; n++) {
+        for (int n = 0; n < AHEAD; n++) {
           if (!Pass::sorted || found[n]) known.meet(wanted[n], found[n]);
           wanted[n] = found[n] ? (int)DATAFLOW_NONE : wanted[n];
           bool open = wanted[n] == DATAFLOW_NONE;
@@ -181,10 +183,10 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
         }
         again = again || !waits;
         if (Pass::sorted && !waits && left) {
-          const int take = min(left, (int)DATAFLOW_AHEAD);
+          const int take = min(left, (int)AHEAD);
 
 #pragma unroll
-          for (int n = 0; n < DATAFLOW_AHEAD; n++)
+          for (int n = 0; n < AHEAD; n++)
             if (n < take) wanted[n] = pass.dependency(next + pass.step * n);
           next += pass.step * take;
           left -= take;
@@ -210,7 +212,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     bool       more = true, there;
 
 #pragma unroll
-    for (int n = DATAFLOW_AHEAD - 1; n >= 0; n--)
+    for (int n = AHEAD - 1; n >= 0; n--)
       if (wanted[n] != DATAFLOW_NONE && pass.row(wanted[n]) < r - (int)lane) d = pass.row(wanted[n]);
     do {
       trsv_sleep(pause);
@@ -221,7 +223,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     if (!more) { /* give up */
       left = 0;
 #pragma unroll
-      for (int n = 0; n < DATAFLOW_AHEAD; n++) wanted[n] = DATAFLOW_NONE;
+      for (int n = 0; n < AHEAD; n++) wanted[n] = DATAFLOW_NONE;
     }
   } while (!__all_sync(all, done));
   return true;

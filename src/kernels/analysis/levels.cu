@@ -24,6 +24,7 @@ struct LevelState {
 /* The pass for blocks of `size` consecutive rows. */
 struct LevelPass {
   static constexpr bool sorted = true;
+  static constexpr int  ahead  = 4;
 
   TriangleView A;
   int          rows, size, step;

@@ -125,7 +125,7 @@ TrsvError TrsvGridFind(int rows, const TrsvGridSamples *,
    TRSV_WAVE_LENGTH places. The colors of the places rise from 0 to TRSV_WAVE_TOP - 1 and fall to 1. The word of a node
    is 1 + TRSV_WAVE_STEP wave + place, or an extra color of at least TRSV_WAVE_TOP with the bit TRSV_WAVE_EXTRA. */
 enum {
-  TRSV_WAVE_LENGTH = 62, /* places: a mask of 64 bits holds them */
+  TRSV_WAVE_LENGTH = 62, /* places */
   TRSV_WAVE_STEP   = 64,
   TRSV_WAVE_TOP    = 32, /* colors of a wave */
   TRSV_NODE        = 5   /* rows of a node, at most */
@@ -136,32 +136,34 @@ enum {
 
 /* The state of a node, from the words of its earlier neighbors. */
 typedef struct {
-  unsigned           latest; /* the largest word of neighbors by strong entries */
-  unsigned           extra;  /* the first 32 extra colors that are used */
-  unsigned long long used;   /* places whose colors are used */
+  unsigned latest; /* the largest word of neighbors by strong entries */
+  unsigned used;   /* the colors of waves that are used */
+  unsigned extra;  /* the first 32 extra colors that are used */
 } TrsvWaveNode;
 
 /* An edge is the other node, or ~node if the entry is weak. */
 TRSV_HOST_DEVICE int TrsvWaveOther(int edge) { return edge < 0 ? ~edge : edge; }
 
+/* The color of the place of a word without the bit TRSV_WAVE_EXTRA. */
+TRSV_HOST_DEVICE unsigned TrsvPlaceColor(unsigned word)
+{
+  const unsigned place = (word - 1) % TRSV_WAVE_STEP;
+
+  return place < TRSV_WAVE_LENGTH - place ? place : TRSV_WAVE_LENGTH - place;
+}
+
 TRSV_HOST_DEVICE int TrsvWaveColor(unsigned word)
 {
-  const int place = (int)((word - 1) % TRSV_WAVE_STEP);
-
-  return word & TRSV_WAVE_EXTRA  ? (int)(word & ~TRSV_WAVE_EXTRA)
-         : place < TRSV_WAVE_TOP ? place
-                                 : TRSV_WAVE_LENGTH - place;
+  return (int)(word & TRSV_WAVE_EXTRA ? word & ~TRSV_WAVE_EXTRA : TrsvPlaceColor(word));
 }
 
 /* Adds a neighbor; word 0 adds nothing. It has few branches, because chains of nodes wait for it. */
 TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
 {
-  const unsigned           place   = word - 1, color = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
-  const unsigned long long rising  = 1ull << place % TRSV_WAVE_STEP,
-                           falling = 1ull << (TRSV_WAVE_LENGTH - place) % TRSV_WAVE_STEP; /* the same color */
-  const int                of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
+  const unsigned color   = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
+  const int      of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
 
-  node->used |= of_wave ? rising | falling : 0;
+  node->used |= of_wave ? 1u << TrsvPlaceColor(word) % 32 : 0; /* % 32: for word 0 */
   node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;
   if ((int)word < 0)
     if (color < 32) node->extra |= 1u << color;
@@ -177,11 +179,25 @@ TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
+TRSV_HOST_DEVICE unsigned long long TrsvReverseBits(unsigned mask)
+{
+#ifdef __CUDA_ARCH__
+  return __brev(mask);
+#else
+  unsigned reversed = 0;
+
+  for (int i = 0; i < 32; i++) reversed |= (mask >> i & 1) << (31 - i);
+  return reversed;
+#endif
+}
+
 /* The word of a node: the first time after `latest` whose color no neighbor has, or else the first such extra color; 0
    if all 32 extra colors in `extra` are used. */
 TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
-  const unsigned long long unused = ~node->used & ~0ull >> (64 - TRSV_WAVE_LENGTH);
+  /* color c has the places c and TRSV_WAVE_LENGTH - c */
+  const unsigned long long used   = node->used | TrsvReverseBits(node->used) << (TRSV_WAVE_LENGTH - 31),
+                           unused = ~used & ~0ull >> (64 - TRSV_WAVE_LENGTH);
   const unsigned           time =
     node->latest < 1u << 30 ? node->latest : node->latest % TRSV_WAVE_STEP; /* waves restart after 30 bits */
   const unsigned           wave = time / TRSV_WAVE_STEP, place = time % TRSV_WAVE_STEP;

@@ -189,12 +189,12 @@ struct WaveState : TrsvWaveNode {
     used |= other.used;
     extra |= other.extra;
   }
-  __device__ __forceinline__ WaveState empty(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ WaveState empty(int) const { return {{0, 0, 0}}; }
   __device__ __forceinline__ WaveState beside(int half) const
   {
     return {
-      {__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half),
-       __shfl_xor_sync(0xffffffffu, used, half)}
+      {__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, used, half),
+       __shfl_xor_sync(0xffffffffu, extra, half)}
     };
   }
 };
@@ -202,7 +202,7 @@ struct WaveState : TrsvWaveNode {
 /* The rows of the pass are nodes, and the dependencies of a node are its edges. */
 struct WavePass {
   static constexpr bool sorted = false;
-  static constexpr int  step   = 1;
+  static constexpr int  ahead = 2, step = 1;
 
   int        rows;
   const int *start, *edge;
@@ -212,7 +212,7 @@ struct WavePass {
   __device__ __forceinline__ int       begin(int n) const { return start[n]; }
   __device__ __forceinline__ int       dependency(int k) const { return edge[k]; }
   __device__ __forceinline__ int       row(int edge) const { return TrsvWaveOther(edge); }
-  __device__ __forceinline__ WaveState known(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ WaveState known(int) const { return {{0, 0, 0}}; }
   __device__ __forceinline__ unsigned  word(const WaveState &known, int n, const DataflowWords &words) const
   {
     unsigned mine = TrsvWaveWord(&known);

@@ -1,7 +1,64 @@
 /*
-   Analyses of two triangles with memory for one at a time; analyses of transposes.
+   Analyses of two triangles at the same time, also with memory for one at a time; analyses of transposes.
 */
 #include "check.h"
+
+/* Expects the analysis of a triangle that it has alone. */
+static void ExpectSame(const TrsvMatrix *A, const TrsvAnalysis *found, const char *what)
+{
+  const size_t  levels = (size_t)found->statistics.levels;
+  TrsvAnalysis *alone;
+
+  if (!ExpectError(TrsvAnalyze(A, &alone), TRSV_SUCCESS, "TrsvAnalyze")) return;
+  Expect(!memcmp(&alone->statistics, &found->statistics, sizeof(alone->statistics)), "%s has other statistics", what);
+  if (Expect(alone->statistics.levels == (int)levels, "%s has %zu level sets", what, levels)) {
+    Expect(!memcmp(alone->levels, found->levels, sizeof(int) * (levels + 1)), "%s: its level sets differ", what);
+    Expect(!memcmp(alone->order, found->order, sizeof(int) * (size_t)A->rows), "%s: the order of its rows differs",
+           what);
+  }
+  TrsvAnalysisDestroy(&alone);
+}
+
+/* The executor's device memory is the host's. */
+static void CheckSame(void)
+{
+  static const Shape shapes[] = {DIAGONAL, CHAIN, BAND, RANDOM, GRID_2D};
+  static const int   rows[]   = {1, 2, 256, 600};
+  enum { KINDS = sizeof(shapes) / sizeof(*shapes), SIZES = sizeof(rows) / sizeof(*rows) };
+
+  Begin("analyses of L and U at the same time: as alone, and errors of either");
+  for (int n = 0; n < KINDS * KINDS * SIZES; n++) {
+    const int     size = rows[n % SIZES];
+    Triangle      L = MakeTriangle(shapes[n / SIZES % KINDS], size, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 3),
+                  U = MakeTriangle(shapes[n / SIZES / KINDS], size, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
+    TrsvMatrix    l = ToDevice(&L.view), u = ToDevice(&U.view);
+    TrsvAnalysis *lower, *upper;
+    const size_t  live = SimtLive();
+
+    SimtSchedule((unsigned)n);
+    if (ExpectError(TrsvAnalyzeBoth(&l, &u, &lower, &upper), TRSV_SUCCESS, "TrsvAnalyzeBoth")) {
+      ExpectSame(&l, lower, "L");
+      ExpectSame(&u, upper, "U");
+    }
+    TrsvAnalysisDestroy(&lower);
+    TrsvAnalysisDestroy(&upper);
+    for (int t = 0; t < 2 && l.offsets[size] && size > 1; t++) { /* an entry is in the wrong triangle */
+      int *const column = t ? (int *)u.columns : (int *)l.columns, kept = *column;
+
+      *column = t ? -1 : size;
+      ExpectError(TrsvAnalyzeBoth(&l, &u, &lower, &upper), TRSV_ERR_STRUCTURE, "an invalid row");
+      Expect(!lower && !upper, "there are analyses after an error");
+      *column = kept;
+    }
+    Expect(SimtLive() == live, "%ld allocations are left", (long)(SimtLive() - live));
+    SimtDefaults();
+    FromDevice(&l);
+    FromDevice(&u);
+    FreeTriangle(&L);
+    FreeTriangle(&U);
+  }
+  End();
+}
 
 static void CheckScarceMemory(void)
 {
@@ -63,6 +120,7 @@ static void CheckTransposed(void)
 
 void TestBoth(void)
 {
+  CheckSame();
   CheckScarceMemory();
   CheckTransposed();
 }
