@@ -7,7 +7,6 @@
 #include <string.h>
 #include "factor/factor.h"
 
-/* With an order there are mostly few level sets, and analyzing L and U at the same time saves little. */
 static TrsvError BeginPatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                               TrsvMemory memory)
 {
@@ -17,7 +16,7 @@ static TrsvError BeginPatterns(TrsvFactor *f, const int *offsets, const int *col
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(order ? TrsvAnalyze(&L, &f->analysis) : TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
+  TrsvCall(TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
   f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) +
               (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
@@ -49,7 +48,7 @@ static TrsvError EndPatterns(TrsvFactor *f)
   TrsvMatrix L, U;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (f->upper_analysis) TrsvCall(TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis));
+  TrsvCall(TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis));
   if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order, 0));
   TrsvCall(TrsvSyncCreate(&f->sync));
   return TrsvDeviceSynchronize();
