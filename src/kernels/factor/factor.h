@@ -26,9 +26,9 @@ extern "C" {
 
 typedef struct TrsvFactor TrsvFactor;
 
-/* Splits the square pattern of A, compressed sparse rows on the device, and analyzes L and U. order [rows], in the given
-   memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps no array of the
-   caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside the
+/* Splits the square pattern of A, compressed sparse rows on the device, and analyzes L and U. order [rows], in the
+   given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps no array of
+   the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside the
    matrix, or columns that do not rise; the message names the row. TRSV_ERR_ARGUMENT: order is not a permutation. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);

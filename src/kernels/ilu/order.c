@@ -22,8 +22,8 @@ static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
   return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * sqrt(s->levels * s->row_mean * sqrt((double)s->nnz)) : 0;
 }
 
-/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. The longest
-   row of a warp is not known yet; it has the same length in both orders. solves is 0 if an algorithm has no
+/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. The
+   longest row of a warp is not known yet; it has the same length in both orders. solves is 0 if an algorithm has no
    prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
