@@ -150,35 +150,38 @@ template <class T> static double MeasureTriangle(const char *name, bool real, co
   return base.analysis_ms;
 }
 
-/* L and then U by a pair, made as in PCSetUp: L is analyzed first, so that both plans can be made at the same time.
-   how: NULL for the selected algorithm. */
+/* L and then U by a pair, made as in PCSetUp: both are analyzed first. how: NULL for the selected algorithm. */
 template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b,
                                              const TrsvAlgorithm *how, double tune, const Options &o, char *setting,
                                              size_t size, double *predicted_ms)
 {
   DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
-  TrsvMatrix     lower    = L.device;
-  TrsvAnalysis  *analysis = nullptr;
-  TrsvPair      *pair     = nullptr;
+  TrsvMatrix     lower = L.device, upper = U.device;
+  TrsvAnalysis  *first = nullptr, *second = nullptr;
+  TrsvPair      *pair  = nullptr;
   Result         r;
 
   const TrsvError e = MeasureAnalysis(
     &r.analysis_ms, tune < 0,
     [&] {
-      TrsvCall(TrsvAnalyze(&L.device, &analysis));
-      lower.analysis = analysis;
-      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE,
+      TrsvCall(TrsvAnalyzeBoth(&L.device, &U.device, &first, &second));
+      TrsvCall(TrsvHeightsFromTranspose(&L.device, first, &U.device, second));
+      lower.analysis = first;
+      upper.analysis = second;
+      TrsvCall(TrsvPairCreate(&lower, &upper, nullptr, nullptr, 0, TRSV_DEVICE,
                               tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
       return tune < 0 ? TRSV_SUCCESS
-                      : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p,
+                      : TrsvPairTune(pair, &lower, &upper, nullptr, nullptr, L.device_values.p, U.device_values.p,
                                      TRSV_DEVICE, how, how, tune, nullptr);
     },
     [&] {
       TrsvPairDestroy(&pair);
-      TrsvAnalysisDestroy(&analysis);
+      TrsvAnalysisDestroy(&first);
+      TrsvAnalysisDestroy(&second);
     });
-  TrsvAnalysisDestroy(&analysis); /* plans do not use it */
+  TrsvAnalysisDestroy(&first); /* plans do not use them */
+  TrsvAnalysisDestroy(&second);
   *setting = 0;
   if (e) {
     snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());

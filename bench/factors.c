@@ -92,8 +92,8 @@ static PetscErrorCode PrintFactor(const char order[], const Matrix *M)
   const int             pivots = OnlyPivotsDepend(M);
   printf(", \"%s\": {\"pivots\": %d, \"rows\": %d, \"nnz\": %ld, \"row_mean\": %.10g, "
          "\"row_variation\": %.8g, \"row_max\": %d, \"levels\": %d, \"level_max\": %d, \"level_mean\": %.10g, ",
-         order, pivots, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max,
-         s->levels, s->level_max, s->level_mean);
+         order, pivots, s->rows, s->nnz, s->row_mean, s->row_variation, s->row_max, s->levels, s->level_max,
+         s->level_mean);
   printf("\"mean_offset\": %.10g, \"bandwidth\": %d, \"row_bandwidth\": %.17g, \"level_span\": %.10g, "
          "\"late_per_row\": %.10g, \"chain_fraction\": %.10g, \"granularity\": %.8g, \"hub_fraction\": %.10g}",
          s->mean_offset, s->bandwidth, s->row_bandwidth, s->level_span, s->late_per_row, s->chain_fraction,

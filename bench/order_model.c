@@ -41,12 +41,12 @@ int OrderChoose(const Known *k, double predicted[9], int *tried)
   TrsvFactor           f[2] = {{0}, {0}};
 
   for (int o = 0; o < 2; o++) {
-    f[o].precision        = TRSV_DOUBLE;
-    f[o].rows             = k->statistics[o].rows;
-    f[o].lower            = (int)k->lower;
-    f[o].upper            = (int)k->upper;
-    f[o].pivots           = k->pivots[o];
-    f[o].statistics       = k->statistics[o];
+    f[o].precision  = TRSV_DOUBLE;
+    f[o].rows       = k->statistics[o].rows;
+    f[o].lower      = (int)k->lower;
+    f[o].upper      = (int)k->upper;
+    f[o].pivots     = k->pivots[o];
+    f[o].statistics = k->statistics[o];
   }
   choice.natural     = PredictCost(&f[0], named);
   choice.ordered     = PredictCost(&f[1], named);

@@ -175,7 +175,7 @@ static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
   return error;
 }
 
-/* Analyzes triangles of the same size, 1 or 2. On an error all analyses are NULL. */
+/* Analyzes triangles with the same number of rows, 1 or 2. On an error all analyses are NULL. */
 static TrsvError Analyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *analysis[])
 {
   TrsvError error = TRSV_SUCCESS;
@@ -207,8 +207,8 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
   const TrsvMatrix *const A[] = {L, U};
-  TrsvAnalysis           *made[2];
-  TrsvError               error = L->rows <= INT_MAX / 2 ? Analyze(2, A, made) : TRSV_ERR_MEMORY;
+  TrsvAnalysis           *made[2] = {NULL, NULL};
+  TrsvError               error   = L->rows <= INT_MAX / 2 ? Analyze(2, A, made) : TRSV_ERR_MEMORY;
 
   if (error == TRSV_ERR_MEMORY) { /* there may be enough memory, or numbers of 32 bits, for one at a time */
     error = TrsvAnalyze(L, &made[0]);

@@ -137,9 +137,9 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   }
 }
 
-/* The level sets of a triangle, and where their words start: those of the second triangle follow those of the first. */
+/* The level sets of a triangle. A word is 1 + before + level after analysis_shift. */
 struct LevelSets {
-  int  levels, before;
+  int  levels, before; /* before: the number of level sets of the triangle before it */
   int *order, *start;
 };
 
@@ -272,7 +272,7 @@ static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
   return TrsvSearchLevels(all->count, search);
 }
 
-/* Waits for LaunchChecks(); returns the error of the first invalid row. found [count]. */
+/* Waits for LaunchChecks(). Returns the error of the first invalid row, first of the first triangle. found [count]. */
 static TrsvError ReadChecks(const Triangles *all, const TrsvMatrix *const A[], CheckResult found[])
 {
   const size_t bytes = sizeof(*found) * (size_t)all->count;

@@ -85,8 +85,8 @@ static inline int TrsvIsGrid(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* analysis.cu: analyzes triangles of the same size, 1 or 2, by the same launches. All members of the analyses are zeros
-   before. The caller frees their arrays, even after an error. */
+/* analysis.cu: analyzes triangles with the same number of rows, 1 or 2, by the same launches. All members of the
+   analyses are zeros before. The caller frees their arrays, even after an error. */
 TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[]);
 
 /* analysis.cu: TrsvTranspose. */

@@ -9,8 +9,8 @@
    thread for each. A thread waits for `ahead` dependencies of its row at a time, in the order in which the pass lists
    them. If the pass is sorted, it takes the next group after the whole group is ready; else it replaces each
    dependency that is ready, so a late one delays no others. While a row has more than DATAFLOW_LONG dependencies left,
-   the whole warp loads many at once. The device holds all blocks at the same time, with those of the launch of a
-   second task (lockstep.cu), which otherwise could start only after this one.
+   the whole warp loads many at once. The device holds all blocks at the same time, with those of other passes in
+   the launch and those of the launch of a second task (lockstep.cu), which otherwise could start only after this one.
    Memory order: a word is its own flag, 0 until it is ready. It is in device memory, and for rows of the same block
    also in shared memory, which is faster for chains of neighbors. Nothing else crosses threads.
    Why it ends: a row waits only for earlier rows. Those of smaller tickets are done, or their blocks have started.
@@ -25,14 +25,14 @@
 #include "device/sync.cuh"
 
 enum {
-  DATAFLOW_BLOCK  = 256,
-  DATAFLOW_SHARED = sizeof(unsigned) * DATAFLOW_BLOCK, /* dynamic shared memory, bytes */
-  DATAFLOW_LONG   = 64, /* dependencies that the thread of a row handles alone, at most */
-  DATAFLOW_TAIL   = 32, /* the last dependencies of a longer row, which its thread handles alone: they are near */
-  DATAFLOW_LOOKS  = 8,  /* dependencies of a long row that each thread of the warp loads in a turn, and of these */
-  DATAFLOW_LOADS  = 4,  /* those in flight */
-  DATAFLOW_SLEEP   = 32, DATAFLOW_SLEEP_MAX = 256, /* ns between two polls of a waiting warp, at first and at most */
-  DATAFLOW_NONE   = INT_MIN
+  DATAFLOW_BLOCK     = 256,
+  DATAFLOW_SHARED    = sizeof(unsigned) * DATAFLOW_BLOCK, /* dynamic shared memory, bytes */
+  DATAFLOW_LONG      = 64, /* dependencies that the thread of a row handles alone, at most */
+  DATAFLOW_TAIL      = 32, /* the last dependencies of a longer row, which its thread handles alone: they are near */
+  DATAFLOW_LOOKS     = 8,  /* dependencies of a long row that each thread of the warp loads in a turn */
+  DATAFLOW_LOADS     = 4,  /* of these, those that are in flight at a time; divides DATAFLOW_LOOKS */
+  DATAFLOW_SLEEP     = 32, DATAFLOW_SLEEP_MAX = 256, /* ns between two polls of a waiting warp, at first and at most */
+  DATAFLOW_NONE      = INT_MIN
 };
 
 /* Where a block finds the words of earlier rows. */

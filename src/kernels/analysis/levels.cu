@@ -1,10 +1,11 @@
 /*
-   Level sets of a triangle on the device: one launch finds the level of every row, and a sort orders the rows by level.
+   Level sets of a triangle on the device: one launch finds the level of every row. TrsvSortLevels() sorts the rows by
+   level for plans (level_csr.cu, inverse_pattern.cu); analysis.cu sorts those of two triangles at once.
 
    Mapping, memory order, why it ends: dataflow.cuh. Rows are in the order of solution, and the dependencies of a row
    from the farthest to the nearest. One search leaves most of the device idle, so one launch may search for several
-   block sizes: block b works for search b mod searches. Each search has its own tickets and words, so it does not wait
-   for another. Same bits: a maximum of integers does not depend on their order.
+   triangles or block sizes: block b works for search b mod searches. Each search has its own tickets and words, so it
+   does not wait for another. Same bits: a maximum of integers does not depend on their order.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
@@ -57,9 +58,9 @@ struct LevelSearches {
   LevelSearch of[MAX_SEARCHES];
 };
 
-/* The last atomic on a level set's count returns the whole
-   count, so the maximum of all returned counts is that of the largest set. One atomic counts the rows of a CUDA block
-   that are in the level set of its first row, often all its rows. */
+/* The last atomic on a level set's count returns the whole count, so the maximum of all returned counts is that of the
+   largest set. One atomic counts the rows of a CUDA block that are in the level set of its first row, often all its
+   rows. */
 static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   levels_find(const __grid_constant__ LevelSearches all, unsigned searches, TrsvSync sync)
 {

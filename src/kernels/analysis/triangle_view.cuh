@@ -50,7 +50,7 @@ struct TrsvLevelSearch {
   TrsvSearch       *found;
 };
 
-/* Searches up to three triangles of the same size, in one launch in the default stream. */
+/* Searches up to three triangles with the same number of rows, in one launch in the default stream. */
 TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 
 /* Checks a result, on the host: TRSV_ERR_TIMEOUT if a wait exceeded its limit. */

@@ -167,7 +167,7 @@ static void FreeIdle(const Pool *p, void *memory)
   (void)(p->memory ? cudaFreeAsync(memory, p->stream) : cudaFree(memory));
 }
 
-/* Frees memory of the current device, and memory deferred before; memory may have NULLs. */
+/* Frees n pieces of memory of the current device, and memory deferred before. Pointers may be NULL. */
 static void FreeOnDevice(int device, const Pool *p, int n, void *const memory[])
 {
   (void)pthread_mutex_lock(&lock);

@@ -8,7 +8,7 @@
 #include "factor/factor.h"
 
 static TrsvError BeginPatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                              TrsvMemory memory)
+                               TrsvMemory memory)
 {
   const size_t rows = (size_t)f->rows;
   TrsvMatrix   L, U;

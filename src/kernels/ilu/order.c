@@ -23,8 +23,8 @@ static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 }
 
 /* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. The
-   longest row of a warp is not known yet; it has the same length in both orders. solves is 0 if an algorithm has no
-   prediction. */
+   longest row of a warp is not known before TrsvFactorEnd and is left out; mostly it has the same length in both
+   orders. solves is 0 if an algorithm has no prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
   const TrsvStatistics *s      = &f->statistics;

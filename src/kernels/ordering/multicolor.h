@@ -163,7 +163,7 @@ TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
   const unsigned color   = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
   const int      of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
 
-  node->used |= of_wave ? 1u << TrsvPlaceColor(word) % 32 : 0; /* % 32: for word 0 */
+  node->used |= of_wave ? 1u << TrsvPlaceColor(word) % 32 : 0; /* % 32: the shift is valid for all words */
   node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;
   if ((int)word < 0)
     if (color < 32) node->extra |= 1u << color;
@@ -179,6 +179,7 @@ TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
+/* Bit i of the mask becomes bit 31 - i of the result, which has 64 bits because it is then shifted. */
 TRSV_HOST_DEVICE unsigned long long TrsvReverseBits(unsigned mask)
 {
 #ifdef __CUDA_ARCH__

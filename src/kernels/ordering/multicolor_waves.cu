@@ -202,7 +202,7 @@ struct WaveState : TrsvWaveNode {
 /* The rows of the pass are nodes, and the dependencies of a node are its edges. */
 struct WavePass {
   static constexpr bool sorted = false;
-  static constexpr int  ahead = 2, step = 1;
+  static constexpr int  ahead  = 2, step = 1;
 
   int        rows;
   const int *start, *edge;

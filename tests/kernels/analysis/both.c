@@ -23,7 +23,7 @@ static void ExpectSame(const TrsvMatrix *A, const TrsvAnalysis *found, const cha
 static void CheckSame(void)
 {
   static const Shape shapes[] = {DIAGONAL, CHAIN, BAND, RANDOM, GRID_2D};
-  static const int   rows[]   = {1, 2, 256, 600};
+  static const int   rows[]   = {0, 1, 2, 256, 600};
   enum { KINDS = sizeof(shapes) / sizeof(*shapes), SIZES = sizeof(rows) / sizeof(*rows) };
 
   Begin("analyses of L and U at the same time: as alone, and errors of either");
@@ -57,6 +57,37 @@ static void CheckSame(void)
     FreeTriangle(&L);
     FreeTriangle(&U);
   }
+  End();
+}
+
+/* A store of a level of U is lost, for which another row of U waits. L has no dependencies. */
+static void CheckGivesUp(void)
+{
+  enum { HALF = 256, ROWS = 2 * HALF };
+  static int    none[ROWS + 1];
+  int           offsets[ROWS + 1], columns[HALF];
+  TrsvMatrix    L = {ROWS, none, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL},
+                U = {ROWS, offsets, columns, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
+  TrsvAnalysis *lower, *upper;
+
+  Begin("analyses of L and U at the same time: a level of U is lost");
+  for (int i = 0; i <= ROWS; i++) offsets[i] = i < HALF ? i : HALF;
+  for (int i = 0; i < HALF; i++) columns[i] = HALF + i;
+  TrsvMatrix l = ToDevice(&L), u = ToDevice(&U);
+  SimtSettings.resident = 1; /* a block ends before the next one starts: all stores of L are before those of U */
+  SimtSettings.bounded  = 1;
+  SimtSettings.loser    = "levels_find";
+  for (long k = ROWS + 1; k <= ROWS + HALF; k += 50) {
+    SimtSettings.lose = k;
+    ExpectError(TrsvAnalyzeBoth(&l, &u, &lower, &upper), TRSV_ERR_TIMEOUT, "TrsvAnalyzeBoth");
+    Expect(!lower && !upper, "an analysis in spite of the error");
+    TrsvAnalysisDestroy(&lower);
+    TrsvAnalysisDestroy(&upper);
+  }
+  SimtDefaults();
+  FromDevice(&l);
+  FromDevice(&u);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
 }
 
@@ -121,6 +152,7 @@ static void CheckTransposed(void)
 void TestBoth(void)
 {
   CheckSame();
+  CheckGivesUp();
   CheckScarceMemory();
   CheckTransposed();
 }

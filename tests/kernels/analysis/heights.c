@@ -129,7 +129,8 @@ static void CheckMissingEntry(void)
   End();
 }
 
-/* If there is no memory for both analyses, there may be for one; then the level sets need not be shared. */
+/* TrsvAnalyzeBoth fails anywhere: if there is no memory for both analyses, there may be for one. Then
+   TrsvHeightsFromTranspose fails anywhere: it needs no memory to succeed. */
 static void CheckFailures(void)
 {
   Square        A = MakeSquare(GRID_2D, 900, 1, TRSV_DOUBLE, 1);

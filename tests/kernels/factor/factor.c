@@ -130,13 +130,14 @@ static void CheckLostStore(void)
   End();
 }
 
-/* Any call of the device fails: an error, no lost memory, and the next call succeeds. */
+/* Any call of the device fails: an error, or a factor where less memory is enough; no memory is lost, and the next call
+   succeeds. */
 static void CheckFailures(void)
 {
   for (int kind = 0; kind < 2; kind++) {
     Square A;
     size_t live;
-    int   *order;
+    int   *order, worked = 0;
 
     Begin("factor %s: fails anywhere", kind ? "icc" : "ilu");
     A     = MakeSquare(DENSE_ROW, kind ? 90 : 300, 1, TRSV_DOUBLE, 3);
@@ -152,13 +153,15 @@ static void CheckFailures(void)
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();
-      Expect(!failed == !error, "place %ld: error %d", k, (int)error);
+      Expect(failed || !error, "place %ld: error %d", k, (int)error);
+      worked += failed && !error;
       SimtFailAt(0, 0);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 1, "afterwards");
       TrsvFactorDestroy(&f);
       Expect(SimtLive() == live, "place %ld: %zu allocations instead of %zu", k, SimtLive(), live);
       Expect(k > 10 || failed, "it could fail nowhere");
     }
+    Expect(worked > 0 && worked < 6, "%d times it worked without memory for both analyses, or for heights", worked);
     TrsvDeviceFree(order);
     FreeSquare(&A);
     End();

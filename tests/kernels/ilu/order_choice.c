@@ -292,8 +292,8 @@ static void CheckRealMatrices(void)
   }
 }
 
-/* Where auto keeps the natural order, as for a chain, U is analyzed, too; without memory for heights the order is still
-   kept. */
+/* Where auto keeps the natural order, as for a chain, each analysis has the heights from the other; without memory for
+   heights the order is still kept. */
 static void CheckAnalysisOfU(void)
 {
   const TrsvAlgorithm *chunk = FindTested("chunk");

@@ -1,6 +1,6 @@
 /*
-   L and U are analyzed at the same time, in lock step: the results equal those of one after the other, after any
-   failure, and with too little memory for both.
+   The plans of L and U are made at the same time, in lock step: the results equal those of one after the other, after
+   any failure, and with too little memory for both.
 */
 #include "check.h"
 
