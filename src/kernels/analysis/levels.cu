@@ -1,6 +1,5 @@
 /*
-   Level sets of a triangle on the device: one launch finds the level of every row. TrsvSortLevels() sorts the rows by
-   level for plans (level_csr.cu, inverse_pattern.cu); analysis.cu sorts those of two triangles at once.
+   Level sets of a triangle on the device: one launch finds the level of every row. Callers sort the rows by level.
 
    Mapping, memory order, why it ends: dataflow.cuh. Rows are in the order of solution, and the dependencies of a row
    from the farthest to the nearest. One search leaves most of the device idle, so one launch may search for several
@@ -149,10 +148,4 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
   TrsvCall(error);
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
   return TrsvCheckSearch(&found[0]);
-}
-
-TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
-{
-  if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
-  return TrsvDeviceSort(rows, TrsvBits(levels), word, sorted, natural, order);
 }

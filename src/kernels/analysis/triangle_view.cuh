@@ -56,10 +56,6 @@ TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 /* Checks a result, on the host: TRSV_ERR_TIMEOUT if a wait exceeded its limit. */
 TrsvError TrsvCheckSearch(const TrsvSearch *);
 
-/* Sorts rows by their words: order [rows] becomes the rows by level, rising within a level; with more than one level
-   sorted [rows] becomes their words. natural [rows]: 0, 1, ... */
-TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order);
-
 /* The number of level sets if dependencies within a block of `size` consecutive positions (a power of two up to 256)
    add no level; with 2 or 3 searches, also for blocks of size / 2 and size / 4, in the same launch. word
    [searches][rows], levels [searches]. */

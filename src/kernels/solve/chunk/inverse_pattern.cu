@@ -266,7 +266,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   if (totals->row_max - 1 > CHUNK_ITEMS)
     P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
   else
-    TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
+    TrsvCall(TrsvDeviceSort(rows, TrsvBits(levels), s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
                             P->analysis.order));
   P->matrix          = v->T;
   P->matrix.diagonal = TRSV_DIAGONAL_UNIT;

@@ -109,8 +109,8 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvCall(TrsvSearchLevels(1, &search));
   TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
   TrsvCall(TrsvCheckSearch(&found));
-  if (level) w.sorted = level; /* partial sums have dependents, so there are at least two level sets: it is sorted */
-  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w.word, w.sorted, w.natural, w.order));
+  if (level) w.sorted = level;
+  TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), w.word, w.sorted, w.natural, w.order));
   return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, w.order, (const int *)NULL,
                         position);
 }
