@@ -137,9 +137,9 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   }
 }
 
-/* The level sets of a triangle. A word is 1 + before + level after analysis_shift. */
+/* The level sets of a triangle. */
 struct LevelSets {
-  int  levels, before; /* before: the number of level sets of the triangle before it */
+  int  levels;
   int *order, *start;
 };
 
@@ -147,12 +147,12 @@ struct AllLevelSets {
   LevelSets of[TRIANGLES];
 };
 
-/* Makes the words of the second triangle greater than those of the first. */
-static __global__ void analysis_shift(int rows, unsigned before, unsigned *word)
+/* Adds the number of level sets of the first triangle to the words of the second, which are then greater. */
+static __global__ void analysis_shift(int rows, unsigned levels, unsigned *word)
 {
   const int i = trsv_index();
 
-  if (i < rows) word[i] += before;
+  if (i < rows) word[i] += levels;
 }
 
 /* Copies the sorted rows of each triangle, and finds where its level sets start. sorted, by_level: as in Triangles. */
@@ -164,7 +164,7 @@ static __global__ void analysis_order(int size, int rows, const unsigned *sorted
   if (p >= size) return;
   const LevelSets s = sets.of[which];
   s.order[own]      = by_level[p];
-  if (!own || sorted[p] != sorted[p - 1]) s.start[sorted[p] - 1 - s.before] = own;
+  if (!own || sorted[p] != sorted[p - 1]) s.start[(int)sorted[p] - 1 - (which ? sets.of[0].levels : 0)] = own;
   if (!own) s.start[s.levels] = rows;
 }
 
@@ -267,7 +267,7 @@ static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
   for (int t = 0; t < all->count; t++) {
     const size_t at = (size_t)t * (size_t)all->rows;
 
-    search[t] = {A[t], &all->found[t].wrong, all->word + at, all->sorted + at, &all->found[t].search};
+    search[t] = {A[t], 1, &all->found[t].wrong, all->word + at, all->sorted + at, &all->found[t].search};
   }
   return TrsvSearchLevels(all->count, search);
 }
@@ -291,13 +291,12 @@ static TrsvError ReadChecks(const Triangles *all, const TrsvMatrix *const A[], C
 /* Sorts the rows of all triangles into their level sets. */
 static TrsvError SortRows(const Triangles *all, const AllLevelSets *sets)
 {
-  const LevelSets *const last  = &sets->of[all->count - 1];
-  const int              total = last->before + last->levels, size = (int)all->size();
-  const unsigned        *sorted   = all->word;
-  const int             *by_level = all->natural;
+  const int       total = sets->of[0].levels + sets->of[1].levels, size = (int)all->size();
+  const unsigned *sorted   = all->word;
+  const int      *by_level = all->natural;
 
   if (all->count > 1)
-    TrsvCall(TrsvLaunchEach("analysis_shift", analysis_shift, all->rows, all->rows, (unsigned)last->before,
+    TrsvCall(TrsvLaunchEach("analysis_shift", analysis_shift, all->rows, all->rows, (unsigned)sets->of[0].levels,
                             all->word + all->rows));
   if (total > all->count) { /* else each triangle has one level set: its rows are sorted */
     TrsvCall(TrsvDeviceSort(size, TrsvBits(total), all->word, all->sorted, all->natural, all->by_level));
@@ -321,7 +320,7 @@ static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analys
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + (size_t)levels + 1), &a->order));
     a->levels = a->order + rows;
     if (!rows) TrsvCall(TrsvDeviceClear(a->levels, sizeof(int), NULL));
-    sets.of[t] = {levels, t ? sets.of[0].levels : 0, a->order, a->levels};
+    sets.of[t] = {levels, a->order, a->levels};
     blocks[t]  = TrsvBlocks(levels, BLOCK);
   }
   if (!rows) return TRSV_SUCCESS;

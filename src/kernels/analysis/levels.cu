@@ -97,27 +97,21 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   }
 }
 
-/* All searches have the same number of rows, and share the abort words of the first. */
-static TrsvError LaunchSearches(int searches, const LevelSearches *all)
-{
-  unsigned blocks;
-
-  TrsvCall(DataflowBlocks(all->of[0].pass.rows, searches, BLOCKS_PER_SM, &blocks));
-  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, *all,
-              (unsigned)searches, TrsvSyncScratch(all->of[0].found->state));
-  return TrsvDeviceCheckLaunch("levels_find");
-}
-
+/* All searches share the abort words of the first. */
 TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[])
 {
   const auto of = [&](int n) {
     const TrsvLevelSearch &s = search[n < searches ? n : 0];
 
-    return LevelSearch{LevelPass(s.A, 1), s.wrong, s.word, s.count, s.found};
+    return LevelSearch{LevelPass(s.A, s.size), s.wrong, s.word, s.count, s.found};
   };
   const LevelSearches all = {{of(0), of(1), of(2)}};
+  unsigned            blocks;
 
-  return LaunchSearches(searches, &all);
+  TrsvCall(DataflowBlocks(search[0].A->rows, searches, BLOCKS_PER_SM, &blocks));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, all,
+              (unsigned)searches, TrsvSyncScratch(search[0].found->state));
+  return TrsvDeviceCheckLaunch("levels_find");
 }
 
 TrsvError TrsvCheckSearch(const TrsvSearch *found)
@@ -127,22 +121,18 @@ TrsvError TrsvCheckSearch(const TrsvSearch *found)
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
-  TrsvSearch   found[MAX_SEARCHES], *scratch;
-  const size_t bytes = sizeof(found[0]) * (size_t)searches, rows = (size_t)A->rows;
-  TrsvError    error;
+  TrsvLevelSearch search[MAX_SEARCHES];
+  TrsvSearch      found[MAX_SEARCHES], *scratch;
+  const size_t    bytes = sizeof(found[0]) * (size_t)searches, rows = (size_t)A->rows;
+  TrsvError       error;
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
   error = TrsvDeviceClear(scratch, bytes, NULL);
   if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * rows, NULL);
-  const auto of = [&](int n) {
-    const int s = n < searches ? n : 0;
-
-    return LevelSearch{LevelPass(A, size >> s), NULL, word + (size_t)s * rows, NULL, scratch + s};
-  };
-  const LevelSearches all = {{of(0), of(1), of(2)}};
-  if (!error) error = LaunchSearches(searches, &all);
+  for (int n = 0; n < searches; n++) search[n] = {A, size >> n, NULL, word + (size_t)n * rows, NULL, scratch + n};
+  if (!error) error = TrsvSearchLevels(searches, search);
   if (!error) error = TrsvDeviceDownload(found, scratch, bytes, NULL);
   TrsvScratchFree(scratch, NULL);
   TrsvCall(error);

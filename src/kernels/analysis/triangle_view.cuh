@@ -40,11 +40,13 @@ struct TrsvSearch {
   unsigned levels, widest;     /* the number of level sets, and the rows of the largest */
 };
 
-/* A search of a valid triangle. word [rows], zeros before, becomes 1 + the level of each row. count [rows], zeros
-   before, becomes the rows of each level; with NULL, widest is not found. The kernel does nothing if wrong is not NULL
-   and *wrong is not 0. */
+/* A search of a valid triangle. Dependencies within a block of `size` consecutive positions (a power of two up to 256)
+   add no level. word [rows], zeros before, becomes 1 + the level of each row. count [rows], zeros before, becomes the
+   rows of each level; with NULL, widest is not found. The kernel does nothing if wrong is not NULL and *wrong is not
+   0. */
 struct TrsvLevelSearch {
   const TrsvMatrix *A;
+  int               size; /* 1: each dependency adds a level */
   const unsigned   *wrong;
   unsigned         *word, *count;
   TrsvSearch       *found;
@@ -56,9 +58,8 @@ TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 /* Checks a result, on the host: TRSV_ERR_TIMEOUT if a wait exceeded its limit. */
 TrsvError TrsvCheckSearch(const TrsvSearch *);
 
-/* The number of level sets if dependencies within a block of `size` consecutive positions (a power of two up to 256)
-   add no level; with 2 or 3 searches, also for blocks of size / 2 and size / 4, in the same launch. word
-   [searches][rows], levels [searches]. */
+/* The number of level sets for blocks of this size; with 2 or 3 searches, also for blocks of size / 2 and size / 4, in
+   the same launch. word [searches][rows], levels [searches]. */
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
 /* Which of n segments with rising starts holds k: the last m in [0, n) with starts[m] <= k; starts[0] <= k. */

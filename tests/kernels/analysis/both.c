@@ -3,6 +3,15 @@
 */
 #include "check.h"
 
+static void FreeBoth(Triangle *L, Triangle *U, TrsvMatrix *l, TrsvMatrix *u)
+{
+  SimtDefaults();
+  FromDevice(l);
+  FromDevice(u);
+  FreeTriangle(L);
+  FreeTriangle(U);
+}
+
 /* Expects the analysis of a triangle that it has alone. */
 static void ExpectSame(const TrsvMatrix *A, const TrsvAnalysis *found, const char *what)
 {
@@ -51,11 +60,7 @@ static void CheckSame(void)
       *column = kept;
     }
     Expect(SimtLive() == live, "%ld allocations are left", (long)(SimtLive() - live));
-    SimtDefaults();
-    FromDevice(&l);
-    FromDevice(&u);
-    FreeTriangle(&L);
-    FreeTriangle(&U);
+    FreeBoth(&L, &U, &l, &u);
   }
   End();
 }
@@ -121,11 +126,7 @@ static void CheckScarceMemory(void)
     Expect(SimtLive() == live, "schedule %u: %ld allocations are left", k, (long)(SimtLive() - live));
   }
   Expect(short_of > 3, "memory was short %d times", short_of);
-  SimtDefaults();
-  FromDevice(&l);
-  FromDevice(&u);
-  FreeTriangle(&L);
-  FreeTriangle(&U);
+  FreeBoth(&L, &U, &l, &u);
   End();
 }
 

@@ -105,7 +105,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   S.columns  = w.columns;
   S.triangle = TRSV_LOWER;
   S.diagonal = TRSV_DIAGONAL_UNIT;
-  const TrsvLevelSearch search = {&S, NULL, w.word, NULL, w.search};
+  const TrsvLevelSearch search = {&S, 1, NULL, w.word, NULL, w.search};
   TrsvCall(TrsvSearchLevels(1, &search));
   TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
   TrsvCall(TrsvCheckSearch(&found));
