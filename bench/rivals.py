@@ -28,13 +28,17 @@ SOLVE_ONLY = ("sliced_ell", "sweeps_2", "sweeps_5", "hypre_ilu_multicolor", "gin
 TEXT = (
     "b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else GMRES(60); a solve may take "
     "1 s. An apply is a PCApply, both triangular solves or the sweeps instead of them, timed in a run of its own; its "
-    "ratios are over all systems, solved or not. Natural, multicolor and auto are sptrsvgpu. Sliced ELL (as in "
-    "NVIDIA's HPCG) and sweeps work on the matrix in the multicolor order, and their factors come from the host, so "
-    "only their KSPSolve and applies are compared; the table of all systems has their set-ups, too. hypre's ILU(0) "
-    "(3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are 4 sweeps. hypre "
-    "applies no factor alone: each of its applies has a product with A, too. The set-up of its multicolor way does "
-    "not count, either. Ginkgo's ILU(0) (1.11.0) factors and solves by kernels of its own (syncfree); the set-up of "
-    "its multicolor way does not count. The CPU has bjacobi or GAMG, whichever is quicker, on up to 16 cores."
+    "ratios are over all systems, solved or not.",
+    "",
+    "- **Natural, multicolor, auto**: sptrsvgpu with that `-pc_sptrsvgpu_ordering`.",
+    "- **Sliced ELL** (as in NVIDIA's HPCG) and **sweeps** work on the matrix in the multicolor order. Their factors "
+    "come from the host, so only their KSPSolve and applies are compared. The table of all systems has their set-ups.",
+    "- **hypre's ILU(0)** (3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are "
+    "4 sweeps. Each of its applies has a product with A: hypre applies no factor alone. The set-up of its multicolor "
+    "way does not count.",
+    "- **Ginkgo's ILU(0)** (1.11.0) factors and solves by kernels of its own (syncfree). The set-up of its multicolor "
+    "way does not count.",
+    "- **CPU**: bjacobi or GAMG, whichever is quicker, on up to 16 cores.",
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 HOST = {}  # (way, cores) of the CPU -> systems that it has a line of
@@ -173,17 +177,17 @@ def table():
     systems, applies = read(), read_applies()
     ways = {w: title for w, title in WAYS.items() if any(w in s for s in systems.values())}
     lost = sorted(name for name, _ in systems if name not in ENDED["gamg"])
-    ends = " A process with GAMG has 15 s, in which its set-ups do not always end."
+    ends = "- **GAMG**: a process has 15 s, in which its set-ups do not always end."
     if lost:
-        ends += f" GAMG has no result for {'; '.join(lost)}."
+        ends += f" Without a result: {'; '.join(lost)}."
     for (way, ranks), tried in sorted(HOST.items()):
         if way == "bjacobi" and tried - HOST.get(("gamg", ranks), set()):
             few = len(tried - HOST.get(("gamg", ranks), set()))
-            ends += f" On {ranks} of the CPU's cores it has none for {few} of {len(tried)} systems."
+            ends += f" On {ranks} of the CPU's cores {few} of {len(tried)} systems have no result."
     if EARLIER:
         names = "; ".join(sorted(EARLIER))
-        ends += f" Its results of {names} are of an earlier run on another H200, and compared with this run's."
-    out = [TEXT + ends, ""]
+        ends += f" From an earlier run, on another H200: {names}."
+    out = [*TEXT, ends, ""]
     for title, some in halves(systems).items():
         if some:
             out += summary(title, some, applies)

@@ -91,7 +91,7 @@ def table(systems):
     )
     out.append("A time is that of a first PCSetUp and a KSPSolve: the median of several, with the GPU's code loaded.")
     out.append(
-        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last two columns of ways are sptrsvgpu with each"
+        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. Natural and multicolor are sptrsvgpu with that"
         " `-pc_sptrsvgpu_ordering`.\n"
     )
     out.append(
