@@ -155,7 +155,8 @@ PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal no
   PetscCall(KSPMonitor(ksp, k, norm));
   PetscCall((*ksp->converged)(ksp, k, norm, &ksp->reason, ksp->cnvP));
   if (!k && !ksp->reason && d->lag)
-    d->stopping = (TrsvStopping){1, (int)ksp->min_it, (int)ksp->max_it, ksp->ttol, ksp->divtol * ksp->rnorm0};
+    d->stopping = (TrsvStopping){1, (int)PetscMin(ksp->min_it, INT_MAX), (int)PetscMin(ksp->max_it, INT_MAX), ksp->ttol,
+                                 ksp->divtol * ksp->rnorm0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

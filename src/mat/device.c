@@ -84,7 +84,8 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
     }
   }
 #endif
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &unsuitable, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  PetscCallMPI(
+    MPIU_Allreduce(MPI_IN_PLACE, &unsuitable, 1, SPTRSVGPU_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   if (unsuitable && !reason[0])
     PetscCall(PetscStrncpy(reason, "the values of another rank do not suit multicolor", size));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,8 +120,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
 {
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
   TrsvIluRequest request;
-  TrsvIluInfo    ilu;
-  TrsvError      error;
 
   PetscFunctionBegin;
   FillRequest(s, info, &request);
@@ -132,6 +131,8 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   {
     const PetscScalar *a = NULL;
     TrsvCSR            A;
+    TrsvIluInfo        ilu;
+    TrsvError          error;
 
     PetscCall(GetPattern(local, &A));
     if (request.order != TRSV_ORDER_GIVEN && request.place != TRSV_PLACE_HOST && A.offsets)
@@ -146,9 +147,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
     s->multicolor = (PetscBool)ilu.multicolor;
     if (s->multicolor) s->is_natural = PETSC_FALSE;
   }
-#else
-  (void)ilu;
-  (void)error;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

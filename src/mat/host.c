@@ -31,11 +31,11 @@ static PetscErrorCode GetHostMatrix(Mat local, PetscBool inodes, Mat *onhost)
   ierr = MatSetOption(made, MAT_USE_INODES, inodes); /* takes effect at the next assembly */
   if (!ierr) ierr = MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY);
   if (!ierr) ierr = MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY);
+  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   if (ierr) PetscCall(MatDestroy(&made));
   PetscCall(ierr);
   *onhost = made;
-  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
-  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

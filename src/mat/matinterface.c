@@ -150,7 +150,8 @@ PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat F, SpTRSVGPUTriangle triangle,
   if (!s->has_values) PetscFunctionReturn(PETSC_SUCCESS);
   TrsvIluDescribe(s->ilu, &info);
   if (SpTRSVGPUPetscSolves(s, s->memory)) *algorithm = MATSOLVERPETSC;
-  else *algorithm = TrsvAlgorithmName(triangle == SPTRSVGPU_LOWER ? info.L.algorithm : info.U.algorithm);
+  else if (info.planned)
+    *algorithm = TrsvAlgorithmName(triangle == SPTRSVGPU_LOWER ? info.L.algorithm : info.U.algorithm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

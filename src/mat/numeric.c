@@ -101,7 +101,7 @@ static PetscErrorCode LeaveMulticolor(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !s->any_multicolor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPIU_Allreduce(&s->not_positive, &any, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  PetscCallMPI(MPIU_Allreduce(&s->not_positive, &any, 1, SPTRSVGPU_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, NULL, &diagonal));
   PetscCall(MatGetDiagonal(A, diagonal));

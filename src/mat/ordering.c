@@ -176,7 +176,8 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->is_natural = (PetscBool)(identity[0] && identity[1]);
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->is_natural, 1, MPI_C_BOOL, MPI_LAND, PetscObjectComm((PetscObject)F)));
+  PetscCallMPI(
+    MPIU_Allreduce(MPI_IN_PLACE, &s->is_natural, 1, SPTRSVGPU_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)F)));
   PetscCheck(s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F),
              PETSC_ERR_ARG_INCOMP,
              "-pc_sptrsvgpu_ordering multicolor cannot be combined with another ordering of rows or columns, such as "

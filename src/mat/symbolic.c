@@ -111,7 +111,7 @@ static PetscErrorCode ShareOrder(Mat F)
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPIU_Allreduce(&s->multicolor, &s->any_multicolor, 1, MPI_C_BOOL, MPI_LOR,
+  PetscCallMPI(MPIU_Allreduce(&s->multicolor, &s->any_multicolor, 1, SPTRSVGPU_MPI_BOOL, MPI_LOR,
                               PetscObjectComm((PetscObject)F)));
   if (s->any_multicolor) PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -305,8 +305,6 @@ static PetscErrorCode CreateFromILU(PC pc, PetscBool thread_level)
   PetscCall(PetscNew(&p));
   PetscCall(PetscObjectContainerCompose((PetscObject)pc, SPTRSVGPU_PC_DATA, p, PetscCtxDestroyDefault));
   p->thread_level   = thread_level;
-  p->requested_kind = MAT_FACTOR_NONE;
-  p->kind           = MAT_FACTOR_ILU;
   p->setup          = pc->ops->setup;
   p->setfromoptions = pc->ops->setfromoptions;
   p->view           = pc->ops->view;

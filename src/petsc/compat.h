@@ -27,6 +27,13 @@ typedef PetscOptionItems *SpTRSVGPUOptionItems;
 typedef PetscOptionItems SpTRSVGPUOptionItems;
 #endif
 
+/* PetscBool in MPI's reductions: an enum before 3.24, then C's bool */
+#if PETSC_VERSION_LT(3, 24, 0)
+  #define SPTRSVGPU_MPI_BOOL MPIU_BOOL
+#else
+  #define SPTRSVGPU_MPI_BOOL MPI_C_BOOL
+#endif
+
 /* The indices of MatSeqAIJCUSPARSEGetIJ() */
 #if PETSC_VERSION_LT(3, 26, 0)
 typedef int SpTRSVGPUDeviceIndex;

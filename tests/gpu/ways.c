@@ -105,6 +105,7 @@ static const TrsvAlgorithm *GetForm(const char *name, int form)
   if (m->name) return m;
   *m         = *row;
   m->choices = form == INVERTED;
+  if (form == INVERTED) m->finish = TrsvChunkPlain.finish;
   m->analyze = form == INVERTED ? TrsvChunkAnalyzeInverted : form == RECOMPUTING ? AnalyzeRecomputing : AnalyzeWaiting;
   return m;
 }

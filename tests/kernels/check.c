@@ -303,6 +303,7 @@ static const TrsvAlgorithm *ChunkInverted(void)
     inverted         = TrsvChunk;
     inverted.name    = "chunk, inverted";
     inverted.analyze = TrsvChunkAnalyzeInverted;
+    inverted.finish  = TrsvChunkPlain.finish;
     inverted.choices = 1;
   }
   return &inverted;

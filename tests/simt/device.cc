@@ -84,22 +84,22 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   const size_t   bytes = sizeof(int) * (size_t)n;
   const unsigned mask  = bits < 32 ? (1u << bits) - 1 : ~0u;
 
-  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) ||
-                        (values && (!holds(values, bytes) || !holds(sorted_values, bytes))))))
+  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || !holds(values, bytes) ||
+                        !holds(sorted_values, bytes))))
     return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
   (void)simt::finish();
   if (bits > 8) { /* CUB's sort needs this workspace if one pass is not enough */
     void *room;
 
-    TrsvCall(TrsvScratchAlloc(bytes * (values ? 2 : 1), &room, NULL));
+    TrsvCall(TrsvScratchAlloc(2 * bytes, &room, NULL));
     TrsvScratchFree(room, NULL);
   }
   std::vector<int> order((size_t)n);
   for (int i = 0; i < n; i++) order[(size_t)i] = i;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (keys[a] & mask) < (keys[b] & mask); });
   for (size_t i = 0; i < (size_t)n; i++) {
-    sorted_keys[i] = keys[order[i]];
-    if (values) sorted_values[i] = values[order[i]];
+    sorted_keys[i]   = keys[order[i]];
+    sorted_values[i] = values[order[i]];
   }
   return TRSV_SUCCESS;
 }

@@ -24,7 +24,7 @@ namespace simt {
 Place               *here;
 Thread              *running;
 std::vector<Block *> resident;
-uint64_t             events, clock_ns = 1;
+uint64_t             events, clock_ns = (1ull << 51) + 1; /* the highest bit of those in which progress is noted */
 bool                 failed, quiet;
 const char          *kernel_name;
 

@@ -22,46 +22,20 @@ TrsvError TrsvCheckStart(const TrsvMatrix *A, int start)
   return start ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", start) : TRSV_SUCCESS;
 }
 
-TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int *columns)
+TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int entries)
 {
   const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  /* the valid columns of this row */
-  const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
-  int       n;
 
-  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
-  n = end - begin;
-  for (int k = 0; k < n; k++) {
-    const int j = columns[k];
-
-    if (j < first || j > last)
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j,
-                      lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
-    if (k && j <= columns[k - 1])
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j,
-                      columns[k - 1]);
-  }
-  if (!unit && (!n || columns[lower ? n - 1 : 0] != i))
-    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
-  return TRSV_SUCCESS;
+  return TrsvCheckMatrixRow(A->memory, A->offsets, A->columns, entries, i, lower ? 0 : i + unit,
+                            lower ? i - unit : A->rows - 1, 1, !unit);
 }
 
 /* Checks that columns rise, are in the triangle, and that the diagonal is stored in its place. A solve with an invalid
    triangle would hang or read outside of arrays. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
-  const int stored = A->offsets[A->rows];
-
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
-  for (int i = 0; i < A->rows; i++) {
-    const int begin = A->offsets[i], end = A->offsets[i + 1],
-              stored_end = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
-
-    TrsvCall(TrsvCheckRow(A, i, begin, stored_end, A->columns + begin));
-    if (stored_end < end)
-      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end,
-                      stored);
-  }
+  for (int i = 0; i < A->rows; i++) TrsvCall(TrsvCheckRow(A, i, A->offsets[A->rows]));
   return TRSV_SUCCESS;
 }
 
@@ -195,22 +169,14 @@ static TrsvError Analyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *a
 
 TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis) { return Analyze(1, &A, analysis); }
 
-TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
-{
-  if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS ||
-      upper->statistics.levels <= TRSV_FEW_LEVELS)
-    return TRSV_SUCCESS;
-  const TrsvError error = TrsvDeviceHeightsFromTranspose(L, lower, U, upper);
-  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
-}
-
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
   const TrsvMatrix *const A[] = {L, U};
   TrsvAnalysis           *made[2] = {NULL, NULL};
-  TrsvError               error   = L->rows <= INT_MAX / 2 ? Analyze(2, A, made) : TRSV_ERR_MEMORY;
+  const int               device  = L->memory == TRSV_DEVICE;
+  TrsvError               error   = device && L->rows > INT_MAX / 2 ? TRSV_ERR_MEMORY : Analyze(2, A, made);
 
-  if (error == TRSV_ERR_MEMORY) { /* there may be enough memory, or numbers of 32 bits, for one at a time */
+  if (device && error == TRSV_ERR_MEMORY) { /* one at a time may find enough memory, or numbers of 32 bits */
     error = TrsvAnalyze(L, &made[0]);
     if (!error) error = TrsvAnalyze(U, &made[1]);
     if (error) TrsvAnalysisDestroy(&made[0]);

@@ -235,25 +235,6 @@ static __global__ void analysis_transpose(int rows, int entries, const unsigned 
   offsets[k] = trsv_first(0, entries, [&](int e) { return sorted[e] >= (unsigned)k; });
 }
 
-/* The error of an invalid row, the same as on the host. */
-static TrsvError ExplainRow(const TrsvMatrix *A, int i, int entries)
-{
-  int       offset[2], end, *columns;
-  size_t    bytes;
-  TrsvError error;
-
-  TrsvCall(TrsvDeviceDownload(offset, A->offsets + i, sizeof(offset), NULL));
-  end   = offset[1] > offset[0] && offset[1] > entries ? max(offset[0], entries) : offset[1];
-  bytes = end > offset[0] ? sizeof(int) * (size_t)(end - offset[0]) : 0;
-  TrsvCall(TrsvAlloc(bytes, &columns));
-  error = bytes ? TrsvDeviceDownload(columns, A->columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
-  if (!error) error = TrsvCheckRow(A, i, offset[0], end, columns);
-  free(columns);
-  return error ? error
-               : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i,
-                          offset[0], offset[1], entries);
-}
-
 /* Launches the checks of all rows and, if they are wanted, the search for level sets. */
 static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
 {
@@ -282,8 +263,8 @@ static TrsvError ReadChecks(const Triangles *all, const TrsvMatrix *const A[], C
   for (int t = 0; t < all->count; t++) {
     if (!all->rows) TrsvCall(TrsvDeviceDownload(&found[t].start, A[t]->offsets, sizeof(int), NULL));
     TrsvCall(TrsvCheckStart(A[t], found[t].start));
-    if (found[t].wrong) return ExplainRow(A[t], all->rows - (int)found[t].wrong, found[t].entries);
-    TrsvCall(TrsvCheckSearch(&found[t].search));
+    if (found[t].wrong) return TrsvCheckRow(A[t], all->rows - (int)found[t].wrong, found[t].entries);
+    TrsvCall(TrsvSyncCheck(found[t].search.state, TRSV_LEVEL_SEARCH));
   }
   return TRSV_SUCCESS;
 }
@@ -359,41 +340,32 @@ static TrsvError Analyze(const Triangles *all, const TrsvMatrix *const A[], Trsv
 
 extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
-  void *scratch;
+  TrsvScratch scratch;
+  char       *memory;
 
   TrsvCall(TrsvCheckStart(A[0], 0));
-  const size_t each = sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows;
-  TrsvCall(TrsvScratchAlloc((size_t)count * each, &scratch, NULL));
-  const Triangles all(count, A, scratch, true);
-  const TrsvError error = Analyze(&all, A, analysis);
-  TrsvScratchFree(scratch, NULL);
-  return error;
+  TrsvCall(scratch.take((size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows), memory));
+  const Triangles all(count, A, memory, true);
+  return Analyze(&all, A, analysis);
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
-  CheckResult found;
-  void       *scratch;
+  CheckResult found, *checks;
+  TrsvScratch check, scratch;
   int        *row;
-  TrsvError   error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(found), &scratch, NULL));
-  const Triangles one(1, &A, scratch, false);
-  error = LaunchChecks(&one, &A);
-  if (!error) error = ReadChecks(&one, &A, &found);
-  TrsvScratchFree(scratch, NULL);
-  TrsvCall(error);
+  TrsvCall(check.take(1, checks));
+  const Triangles one(1, &A, checks, false);
+  TrsvCall(LaunchChecks(&one, &A));
+  TrsvCall(ReadChecks(&one, &A, &found));
   const size_t entries = (size_t)found.entries;
-  TrsvCall(TrsvScratchAlloc(3 * sizeof(int) * entries, &row, NULL)); /* and entry numbers, and sorted columns */
+  TrsvCall(scratch.take(3 * entries, row)); /* and entry numbers, and sorted columns */
   int *const      number = row + entries;
   unsigned *const sorted = (unsigned *)number + entries;
 
-  error = TrsvLaunchEach("analysis_entries", analysis_entries, A->rows, TriangleView(A), row, number);
-  if (!error)
-    error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source);
-  if (!error)
-    error = TrsvLaunchEach("analysis_transpose", analysis_transpose, max(A->rows + 1, found.entries), A->rows,
-                           found.entries, sorted, source, row, offsets, columns);
-  TrsvScratchFree(row, NULL);
-  return error;
+  TrsvCall(TrsvLaunchEach("analysis_entries", analysis_entries, A->rows, TriangleView(A), row, number));
+  TrsvCall(TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
+  return TrsvLaunchEach("analysis_transpose", analysis_transpose, max(A->rows + 1, found.entries), A->rows,
+                        found.entries, sorted, source, row, offsets, columns);
 }

@@ -92,13 +92,11 @@ TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis
 /* analysis.cu: TrsvTranspose. */
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
-/* Sets the heights of both analyses, on a device and with more than TRSV_FEW_LEVELS level sets, if the levels of each
-   triangle are the heights of the other. */
+/* heights.cu: sets the heights of both analyses, on a device and with more than TRSV_FEW_LEVELS level sets, if the
+   levels of each triangle are the heights of the other. */
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
-/* heights.cu: the same unconditionally; and level [rows]: the level of each row, in reverse order if turned. */
-TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
-                                         TrsvAnalysis *upper);
+/* heights.cu: level [rows], the level of each row, in reverse order if turned. */
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {
@@ -108,8 +106,8 @@ enum {
 /* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
-/* Checks of analysis.c that analysis.cu also uses. columns: those of row i, the entries [begin, end) of the matrix. */
-TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);
+/* Checks of analysis.c that analysis.cu also uses. entries: the last offset. */
+TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int entries);
 TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
 #define TRSV_SPAN_CUT(rows) ((rows) / 10) /* rows of a level set that level_span leaves out at each end */

@@ -76,22 +76,23 @@ static TrsvError LaunchChecks(const TrsvMatrix *L, const TrsvAnalysis *lower, co
   return TrsvDeviceCheckLaunch("heights_rows");
 }
 
-TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
-                                         TrsvAnalysis *upper)
+TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
   const size_t rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
   unsigned     wrong[2];
   int         *scratch; /* heights [2 * rows], two words, attained [2 * rows] */
   TrsvError    error;
 
-  TrsvCall(TrsvScratchAlloc(2 * sizeof(int) * rows + clear, &scratch, NULL));
+  if (L->memory == TRSV_HOST || min(lower->statistics.levels, upper->statistics.levels) <= TRSV_FEW_LEVELS)
+    return TRSV_SUCCESS;
+  error = TrsvScratchAlloc(2 * sizeof(int) * rows + clear, &scratch, NULL);
   unsigned *const words = (unsigned *)scratch + 2 * rows;
 
-  error = TrsvDeviceClear(words, clear, NULL);
+  if (!error) error = TrsvDeviceClear(words, clear, NULL);
   if (!error) error = LaunchChecks(L, lower, U, upper, scratch, (unsigned char *)(words + 2), words);
   if (!error) error = TrsvDeviceDownload(wrong, words, sizeof(wrong), NULL);
   TrsvScratchFree(scratch, NULL);
-  TrsvCall(error);
+  if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
   lower->heights = wrong[0] ? NULL : upper;
   upper->heights = wrong[1] ? NULL : lower;
   return TRSV_SUCCESS;

@@ -8,6 +8,7 @@
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 
 /* What the dependencies of a row contribute to its level; words are 1 + the level of their rows. */
 struct LevelState {
@@ -114,28 +115,20 @@ TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[])
   return TrsvDeviceCheckLaunch("levels_find");
 }
 
-TrsvError TrsvCheckSearch(const TrsvSearch *found)
-{
-  return TrsvSyncCheck(found->state, "the search for level sets");
-}
-
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
   TrsvLevelSearch search[MAX_SEARCHES];
-  TrsvSearch      found[MAX_SEARCHES], *scratch;
-  const size_t    bytes = sizeof(found[0]) * (size_t)searches, rows = (size_t)A->rows;
-  TrsvError       error;
+  TrsvSearch      found[MAX_SEARCHES], *results;
+  const size_t    rows = (size_t)A->rows;
+  TrsvScratch     scratch;
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
-  error = TrsvDeviceClear(scratch, bytes, NULL);
-  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * rows, NULL);
-  for (int n = 0; n < searches; n++) search[n] = {A, size >> n, NULL, word + (size_t)n * rows, NULL, scratch + n};
-  if (!error) error = TrsvSearchLevels(searches, search);
-  if (!error) error = TrsvDeviceDownload(found, scratch, bytes, NULL);
-  TrsvScratchFree(scratch, NULL);
-  TrsvCall(error);
+  TrsvCall(scratch.zeros((size_t)searches, results));
+  TrsvCall(TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * rows, NULL));
+  for (int n = 0; n < searches; n++) search[n] = {A, size >> n, NULL, word + (size_t)n * rows, NULL, results + n};
+  TrsvCall(TrsvSearchLevels(searches, search));
+  TrsvCall(TrsvDeviceDownload(found, results, sizeof(found[0]) * (size_t)searches, NULL));
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
-  return TrsvCheckSearch(&found[0]);
+  return TrsvSyncCheck(found[0].state, TRSV_LEVEL_SEARCH);
 }

@@ -6,10 +6,6 @@
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Sampled entries are counted in bins by a hash of their columns. */
 enum {
   TRSV_SAMPLES  = 4096,
@@ -56,7 +52,4 @@ TRSV_HOST_DEVICE double TrsvHubFraction(unsigned long long hub_entries, int entr
   return fraction < 1 ? fraction : 1;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

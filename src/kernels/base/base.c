@@ -1,10 +1,26 @@
 /*
-   Host memory, a clock, and a comparison of numbers.
+   The message of the last failure of each thread, host memory, a clock, and a comparison of numbers.
 */
 #define _POSIX_C_SOURCE 200809L /* CLOCK_MONOTONIC */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "base/base.h"
+
+static _Thread_local char message[512];
+
+TrsvError TrsvFail(TrsvError error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start(arguments, format);
+  (void)vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  return error;
+}
+
+const char *TrsvErrorMessage(void) { return message; }
 
 TrsvError TrsvAlloc(size_t bytes, void *pointer)
 {

@@ -64,10 +64,11 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
    pointer, which becomes NULL if data is NULL. */
 TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t bytes, void *copy);
 
-/* either.c: TRSV_ERR_STRUCTURE if the offsets or columns of row i are invalid, in a square matrix in either memory.
-   entries: its last offset. factors: offsets must also start at 0, columns rise, and the diagonal be stored. */
-TrsvError TrsvCheckMatrixRow(TrsvMemory, int rows, int entries, const int *offsets, const int *columns, int i,
-                             int factors);
+/* either.c: TRSV_ERR_STRUCTURE if the offsets or columns of row i are invalid, in a matrix in either memory. entries:
+   its last offset. first, last: the valid columns of the row. rises: offsets start at 0, and columns rise. stored: the
+   diagonal is stored. */
+TrsvError TrsvCheckMatrixRow(TrsvMemory, const int *offsets, const int *columns, int entries, int i, int first,
+                             int last, int rises, int stored);
 
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
    total; counts may be offsets + 1. ScanAll: several scans, of which the short ones take one launch.
@@ -83,7 +84,7 @@ typedef struct {
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets);
 TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[]);
 
-/* Sorts stably by the low `bits` of the keys. The arrays [n] do not overlap. values and sorted_values may be NULL. */
+/* Sorts stably by the low `bits` of the keys. The arrays [n] do not overlap. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
                          int *sorted_values);
 

@@ -110,8 +110,7 @@ extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsig
 {
   if (!n) return TRSV_SUCCESS;
   return CallCub("sort", [&](void *scratch, size_t &bytes) {
-    return values ? cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values, n, 0,
-                                                    bits, TrsvCurrentStream())
-                  : cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, sorted_keys, n, 0, bits, TrsvCurrentStream());
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits,
+                                           TrsvCurrentStream());
   });
 }

@@ -43,34 +43,29 @@ extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvS
   return TRSV_SUCCESS;
 }
 
-/* Stores n words in pinned memory, and then a 1 after them. One warp. */
-static __global__ void stream_download(int n, const unsigned *from, unsigned *to)
-{
-  for (int i = (int)threadIdx.x; i < n; i += 32) trsv_store_host(to + i, from[i]);
-  trsv_warp_sync();
-  if (threadIdx.x == 0) trsv_release_host(to + n, 1);
-}
-
+/* The words of a download: one at each address, or all from the first address on. */
 struct Addresses {
   const int *word[TRSV_ADDRESSES];
+  bool       each;
 };
 
-/* The same from an address for each word. */
-static __global__ void stream_download_each(int n, const __grid_constant__ Addresses from, unsigned *to)
+/* Stores n words in pinned memory, and then a 1 after them. One warp. */
+static __global__ void stream_download(int n, const __grid_constant__ Addresses from, unsigned *to)
 {
-  if ((int)threadIdx.x < n) trsv_store_host(to + threadIdx.x, (unsigned)*from.word[threadIdx.x]);
+  for (int i = (int)threadIdx.x; i < n; i += 32)
+    trsv_store_host(to + i, (unsigned)(from.each ? *from.word[i] : from.word[0][i]));
   trsv_warp_sync();
   if (threadIdx.x == 0) trsv_release_host(to + n, 1);
 }
 
-/* Copies n words to the host that launch(words) stores in pinned memory. Needs no copy and no wait in the driver. After
-   an error the kernel may still write the pinned words: they are not reused before the device is idle. */
-template <class Launch> static TrsvError Download(void *host, int n, TrsvStream stream, Launch launch)
+/* Copies n words to the host by a kernel. Needs no copy and no wait in the driver. After an error the kernel may still
+   write the pinned words: they are not reused before the device is idle. */
+static TrsvError Download(void *host, int n, const Addresses &from, TrsvStream stream)
 {
   unsigned *words;
 
   TrsvCall(TrsvPinnedAlloc(n + 1, &words));
-  launch(words);
+  TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, from, words);
   TrsvError error = TrsvDeviceCheckLaunch("stream_download");
   if (!error) error = TrsvDeviceAwait(words + n, 1, stream);
   if (!error) memcpy(host, words, sizeof(*words) * (size_t)n);
@@ -80,18 +75,15 @@ template <class Launch> static TrsvError Download(void *host, int n, TrsvStream 
 
 extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
 {
-  return Download(host, n, stream,
-                  [&](unsigned *words) { TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, device, words); });
+  return Download(host, n, {{(const int *)device}, false}, stream);
 }
 
 extern "C" TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n)
 {
-  Addresses from = {};
+  Addresses from = {{}, true};
 
   for (int i = 0; i < n; i++) from.word[i] = device[i];
-  return Download(host, n, NULL, [&](unsigned *words) {
-    TRSV_LAUNCH(stream_download_each, 1, 32, 0, (TrsvStream)NULL, n, from, words);
-  });
+  return Download(host, n, from, NULL);
 }
 
 /* Fills words with `even` and `odd` in turn; launch, unless NULL, becomes 0. */

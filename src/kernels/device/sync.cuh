@@ -32,6 +32,24 @@ template <class T> static __device__ __forceinline__ T warp_sum(T v)
   return v;
 }
 
+/* Adds up each sum over a block of BLOCK threads, in its thread 0. The order of a sum depends only on BLOCK. */
+template <int BLOCK, int N> static __device__ __forceinline__ void trsv_block_sum(double (&sum)[N])
+{
+  TRSV_SHARED(double, of_warp, N *BLOCK / 32);
+  const unsigned warp = threadIdx.x / 32;
+
+  for (int n = 0; n < N; n++) sum[n] = warp_sum(sum[n]);
+  __syncthreads(); /* of_warp may still be read for an earlier sum */
+  if (threadIdx.x % 32 == 0)
+    for (int n = 0; n < N; n++) of_warp[n * (BLOCK / 32) + (int)warp] = sum[n];
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int n = 0; n < N; n++) {
+      sum[n] = 0;
+      for (int w = 0; w < BLOCK / 32; w++) sum[n] += of_warp[n * (BLOCK / 32) + w];
+    }
+}
+
 /* The number of blocks for n threads or rows, `size` in a block. */
 static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
 
@@ -145,7 +163,7 @@ static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
    returns false after a wait exceeded its limit, in this or another thread of the plan: the thread then publishes NaN
    as its value, which ends waits for it. progress: the blocks of this launch note progress. The limit then counts from
    the last progress of any block: if all blocks run from the start, the last one may wait for its first value as long
-   as the launch takes. */
+   as the launch takes. Without progress the wait ends in time, whatever the clock shows. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;
@@ -158,9 +176,9 @@ struct TrsvSpinLimit {
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;
     if (now - since <= sync.timeout) return true;
-    if (progress) { /* negative if it was noted after `now` */
-      const int ago = (int)(trsv_progress_time(now) - trsv_load(sync.abort_device + 1));
-      if (ago <= (long long)(sync.timeout >> 20)) return true;
+    if (progress) { /* the word is 0 before the first note, and at most 64 units after `now` */
+      const unsigned ago = trsv_progress_time(now) - trsv_load(sync.abort_device + 1) + 64;
+      if (ago <= (sync.timeout >> 20) + 64) return true;
     }
     trsv_give_up(sync);
     return false;

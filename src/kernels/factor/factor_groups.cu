@@ -239,6 +239,5 @@ extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
   if (f->mirror_offset) f->bytes += (size_t)f->lower;
   f->pivots        = 1;
   f->lanes_per_row = 1;
-  f->groups        = f->rows;
   return TRSV_SUCCESS;
 }

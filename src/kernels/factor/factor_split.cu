@@ -138,7 +138,7 @@ static TrsvError ReadSplit(const TrsvFactor *f, const int *offsets, const int *c
   for (int i = 0; i < count; i++) words[i] = found[1 + i];
   if (!found[0]) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
-  return TrsvCheckMatrixRow(TRSV_DEVICE, f->rows, entries, offsets, columns, f->rows - found[0], 1);
+  return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
 }
 
 static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)

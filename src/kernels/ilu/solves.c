@@ -10,7 +10,6 @@ typedef struct {
   TrsvMatrix    L, U;
   const void   *l, *u; /* values; NULL: there are none, or only a plan has those of L */
   const int    *row, *column;
-  TrsvMemory    memory;
   TrsvTriangles copy; /* owns the arrays if they were downloaded */
 } Triangles;
 
@@ -24,7 +23,6 @@ static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, T
   v->u      = t->U.values;
   v->row    = t->row;
   v->column = t->column;
-  v->memory = TRSV_HOST;
 }
 
 static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
@@ -54,7 +52,6 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
   } else {
     TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
     v->row = v->column = ilu->factor->order;
-    v->memory          = TRSV_DEVICE;
   }
   if (!ilu->factored) v->l = v->u = NULL; /* of a factorization that has failed */
   return TRSV_SUCCESS;
@@ -71,7 +68,7 @@ static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, i
   TrsvPair **pair = &ilu->pair[memory][transposed];
   TrsvError  error;
 
-  error = TrsvPairSetValues(*pair, v->l, v->u, v->memory, memory == TRSV_DEVICE ? stream : NULL);
+  error = TrsvPairSetValues(*pair, v->l, v->u, v->L.memory, memory == TRSV_DEVICE ? stream : NULL);
   ilu->ready[memory][transposed] = !error;
   if (error) TrsvPairDestroy(pair); /* a pair without values would be solved with */
   return error;
@@ -129,7 +126,7 @@ static TrsvError TunePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const
   TrsvError  error;
 
   TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
-  error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.memory, TrsvIluNamed(ilu, memory, 0),
+  error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.L.memory, TrsvIluNamed(ilu, memory, 0),
                        TrsvIluNamed(ilu, memory, 1), seconds, stream);
   TrsvTrianglesDestroy(&v.copy);
   if (error) {

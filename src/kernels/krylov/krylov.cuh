@@ -54,24 +54,6 @@ template <class F> static __device__ __forceinline__ void krylov_each(int rows, 
   for (int i = trsv_index(); i < rows; i += stride) f(i);
 }
 
-/* Adds up each sum over the block, in its thread 0. The order of a sum depends only on the size of the block. */
-template <int N> static __device__ __forceinline__ void krylov_block_sum(double (&sum)[N])
-{
-  TRSV_SHARED(double, of_warp, N *KRYLOV_BLOCK / 32);
-  const unsigned warp = threadIdx.x / 32;
-
-  for (int n = 0; n < N; n++) sum[n] = warp_sum(sum[n]);
-  __syncthreads(); /* of_warp may still be read for an earlier sum */
-  if (threadIdx.x % 32 == 0)
-    for (int n = 0; n < N; n++) of_warp[n * (KRYLOV_BLOCK / 32) + (int)warp] = sum[n];
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int n = 0; n < N; n++) {
-      sum[n] = 0;
-      for (int w = 0; w < KRYLOV_BLOCK / 32; w++) sum[n] += of_warp[n * (KRYLOV_BLOCK / 32) + w];
-    }
-}
-
 /* Adds up each sum over all threads of the launch. Returns true in one thread, which gets the totals. The block that
    arrives last adds up the partial sums of all blocks, in the order of the blocks: the same bits every run. An arrival
    releases the block's partial sums and acquires those of earlier arrivals. No block waits for another. */
@@ -79,7 +61,7 @@ template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovV
 {
   TRSV_SHARED(unsigned, last, 1);
 
-  krylov_block_sum(sum);
+  trsv_block_sum<KRYLOV_BLOCK>(sum);
   if (threadIdx.x == 0) {
     for (int n = 0; n < N; n++) trsv_store(K.partial + n * (int)gridDim.x + (int)blockIdx.x, sum[n]);
     last[0] = trsv_arrive(&K.scalars->arrived, gridDim.x - 1) == gridDim.x - 1;
@@ -91,7 +73,7 @@ template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovV
     for (unsigned i = threadIdx.x; i < gridDim.x; i += KRYLOV_BLOCK)
       sum[n] += trsv_load(K.partial + n * (int)gridDim.x + (int)i);
   }
-  krylov_block_sum(sum);
+  trsv_block_sum<KRYLOV_BLOCK>(sum);
   return threadIdx.x == 0;
 }
 

@@ -14,63 +14,31 @@
 #include <string.h>
 #include "ordering/multicolor.h"
 
-TrsvError TrsvOrderingCreate(int rows, TrsvMemory memory, TrsvOrdering **ordering)
-{
-  TrsvOrdering *o = calloc(1, sizeof(*o));
-  TrsvError error;
-
-  *ordering = NULL;
-  if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
-  o->rows   = rows;
-  o->memory = memory;
-  error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);
-  if (error) TrsvOrderingDestroy(&o);
-  *ordering = o;
-  return error;
-}
-
 void TrsvOrderingDestroy(TrsvOrdering **ordering)
 {
   TrsvOrdering *o = *ordering;
 
   if (!o) return;
   TrsvFree(o->memory, o->order);
-  free(o->color);
   free(o);
   *ordering = NULL;
 }
 
-/* Color c has rows [starts[c], starts[c + 1]). Removes colors without rows; returns the number of those that remain. */
-static int PackColors(int colors, int *starts)
-{
-  int n = 0;
-
-  for (int c = 0; c < colors; c++)
-    if (starts[c + 1] > starts[c]) starts[++n] = starts[c + 1];
-  return n;
-}
-
 /* A counting sort of the rows by color. */
-static TrsvError SortByColor(int rows, const int *color, int colors, TrsvOrdering **ordering)
+static TrsvError SortByColor(const int *color, int colors, TrsvOrdering *o)
 {
-  TrsvOrdering *o;
-  int          *at;
-  TrsvError     error;
+  int *at; /* [colors + 1] where each color starts, then where it ends */
 
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &at));
-  error = TrsvOrderingCreate(rows, TRSV_HOST, ordering);
-  o     = *ordering;
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &o->color);
-  if (!error) {
-    memset(o->color, 0, sizeof(int) * ((size_t)colors + 1));
-    for (int i = 0; i < rows; i++) o->color[color[i] + 1]++;
-    for (int c = 0; c < colors; c++) o->color[c + 1] += o->color[c];
-    memcpy(at, o->color, sizeof(int) * ((size_t)colors + 1));
-    for (int i = 0; i < rows; i++) o->order[at[color[i]]++] = i;
-    o->colors = PackColors(colors, o->color);
+  memset(at, 0, sizeof(int) * ((size_t)colors + 1));
+  for (int i = 0; i < o->rows; i++) at[color[i] + 1]++;
+  for (int c = 0; c < colors; c++) {
+    o->colors += at[c + 1] > 0;
+    at[c + 1] += at[c];
   }
+  for (int i = 0; i < o->rows; i++) o->order[at[color[i]]++] = i;
   free(at);
-  return error;
+  return TRSV_SUCCESS;
 }
 
 static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
@@ -82,37 +50,34 @@ static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *col
   return TRSV_SUCCESS;
 }
 
-/* The ordering of a valid matrix on the host; color [rows] is workspace. */
-static TrsvError ColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color,
-                       TrsvOrdering **ordering)
+TrsvError TrsvColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors,
+                        int side[3])
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
-  int             grid = 0, colors;
+  int             grid;
 
   samples.entries = offsets[rows];
-  for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++)
+  for (int s = 0; s < TRSV_GRID_SAMPLES; s++)
     TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
-  if (rows) TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
-  if (grid) {
-    for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
-    colors = TrsvGridColors(&g);
-  } else TrsvCall(TrsvColorWaves(rows, offsets, columns, values, color, &colors));
-  TrsvCall(SortByColor(rows, color, colors, ordering));
-  if (grid) memcpy((*ordering)->grid, g.side, sizeof(g.side));
+  TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
+  if (!grid) return TrsvColorWaves(rows, offsets, columns, values, color, colors);
+  for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
+  *colors = TrsvGridColors(&g);
+  memcpy(side, g.side, sizeof(g.side));
   return TRSV_SUCCESS;
 }
 
-static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, const double *values,
-                           TrsvOrdering **ordering)
+static TrsvError OrderOnHost(const int *offsets, const int *columns, const double *values, TrsvOrdering *o)
 {
-  int      *color;
+  int      *color, colors;
   TrsvError error;
 
-  for (int i = 0; i < rows; i++)
-    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, rows, offsets[rows], offsets, columns, i, 0));
-  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
-  error = ColorRows(rows, offsets, columns, values, color, ordering);
+  for (int i = 0; i < o->rows; i++)
+    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, offsets, columns, offsets[o->rows], i, 0, o->rows - 1, 0, 0));
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)o->rows, &color));
+  error = TrsvColorRows(o->rows, offsets, columns, values, color, &colors, o->grid);
+  if (!error) error = SortByColor(color, colors, o);
   free(color);
   return error;
 }
@@ -120,14 +85,20 @@ static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, c
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory,
                               TrsvOrdering **ordering)
 {
-  const double start = TrsvSeconds();
-  TrsvError    error;
+  const double  start = TrsvSeconds();
+  TrsvOrdering *o;
+  TrsvError     error;
 
   *ordering = NULL;
   if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
-  if (memory == TRSV_HOST) error = OrderOnHost(rows, offsets, columns, values, ordering);
-  else error = TrsvDeviceOrder(rows, offsets, columns, values, ordering);
-  if (error) TrsvOrderingDestroy(ordering);
-  else (*ordering)->seconds = TrsvSeconds() - start;
+  o = calloc(1, sizeof(*o));
+  if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
+  o->rows   = rows;
+  o->memory = memory;
+  error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);
+  if (!error && rows) error = (memory == TRSV_HOST ? OrderOnHost : TrsvDeviceOrder)(offsets, columns, values, o);
+  o->seconds = TrsvSeconds() - start;
+  if (error) TrsvOrderingDestroy(&o);
+  *ordering = o;
   return error;
 }

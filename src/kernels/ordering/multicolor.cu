@@ -76,17 +76,15 @@ static TrsvError SampleRows(int rows, const int *offsets, const int *columns, co
   return samples->entries < 0 ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries) : TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
-                                     TrsvOrdering **ordering)
+extern "C" TrsvError TrsvDeviceOrder(const int *offsets, const int *columns, const double *values, TrsvOrdering *o)
 {
+  const int       rows = o->rows;
   TrsvScratch     scratch;
   TrsvGridSamples samples;
   TrsvGrid        g;
   unsigned       *color;
   int             grid, colors;
 
-  TrsvCall(TrsvOrderingCreate(rows, TRSV_DEVICE, ordering));
-  if (!rows) return TRSV_SUCCESS;
   TrsvCall(scratch.take(3 * (size_t)rows, color)); /* and workspace of the sort */
   TrsvCall(SampleRows(rows, offsets, columns, values, &samples));
   TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
@@ -95,6 +93,6 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
     TrsvCall(TrsvLaunchEach("multicolor_grid_colors", multicolor_grid_colors, rows, g, rows, color));
   } else TrsvCall(TrsvDeviceColorWaves(rows, samples.entries, offsets, columns, values, color, &colors));
   if (grid)
-    for (int s = 0; s < 3; s++) (*ordering)->grid[s] = g.side[s];
-  return SortByColor(rows, color, colors, color + rows, (*ordering)->order);
+    for (int s = 0; s < 3; s++) o->grid[s] = g.side[s];
+  return SortByColor(rows, color, colors, color + rows, o->order);
 }

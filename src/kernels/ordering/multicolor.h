@@ -262,20 +262,20 @@ TRSV_HOST_DEVICE int TrsvSameColumns(const int *offsets, const int *columns, int
 /* Nodes are used only if there are much fewer nodes than rows. */
 TRSV_HOST_DEVICE int TrsvUseNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
-/* Colors of the rows of any valid pattern on the host, less than *colors. */
+/* Colors of the rows of a valid matrix on the host, less than *colors; of a regular grid, also its sides. rows > 0. */
+TrsvError TrsvColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors,
+                        int side[3]);
+
+/* The same for any valid pattern, by the rule for irregular ones. */
 TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
                          int *colors);
 
-/* multicolor.cu: TrsvOrderMulticolor on a device. */
-TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
-                          TrsvOrdering **ordering);
+/* multicolor.cu: TrsvOrderMulticolor on a device. Sets the order and the grid; rows > 0. */
+TrsvError TrsvDeviceOrder(const int *offsets, const int *columns, const double *values, TrsvOrdering *);
 
 /* multicolor_waves.cu: TrsvColorWaves on a device, in the default stream. */
 TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
                                unsigned *color, int *colors);
-
-/* Allocates an ordering without colors. */
-TrsvError TrsvOrderingCreate(int rows, TrsvMemory, TrsvOrdering **);
 
 /* order_values.cu: the magnitudes of values on the device, for TrsvOrderMulticolor; |re| + |im| for complex values. */
 TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);

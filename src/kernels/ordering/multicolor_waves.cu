@@ -63,20 +63,13 @@ static __global__ void multicolor_differs(const MatrixRows A, int *differs)
   if (t < rows) differs[i] = other[t];
 }
 
-/* The first row of each run of equal rows. */
-static __global__ void multicolor_runs(int rows, const int *differs, const int *before, int *start)
+/* differs[i] becomes 1 if row i is the first of a node, else 0. before: the runs of equal rows before each row. */
+static __global__ void multicolor_firsts(int rows, const int *before, int *differs)
 {
   const int i = trsv_index();
 
-  if (i < rows && differs[i]) start[before[i]] = i;
-}
-
-/* differs[i] becomes 1 if row i is the first of a node, else 0. */
-static __global__ void multicolor_firsts(int rows, const int *before, const int *start, int *differs)
-{
-  const int i = trsv_index();
-
-  if (i < rows) differs[i] = (i - start[before[i + 1] - 1]) % TRSV_NODE == 0;
+  if (i < rows)
+    differs[i] = (i - trsv_first(0, i, [&](int r) { return before[r + 1] == before[i + 1]; })) % TRSV_NODE == 0;
 }
 
 /* before: the number of first rows before each row; NULL: each row is a node. */
@@ -254,12 +247,11 @@ static __global__ void multicolor_wave_colors(const MatrixRows A, const unsigned
 static TrsvError FindNodes(const MatrixRows &A, int *work, int *nodes)
 {
   const size_t rows    = (size_t)A.rows;
-  int *const   differs = work, *const before = work + rows, *const start = before + rows + 1;
+  int *const   differs = work, *const before = work + rows;
 
   TrsvCall(TrsvLaunchEach("multicolor_differs", multicolor_differs, rows, A, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
-  TrsvCall(TrsvLaunchEach("multicolor_runs", multicolor_runs, rows, A.rows, differs, before, start));
-  TrsvCall(TrsvLaunchEach("multicolor_firsts", multicolor_firsts, rows, A.rows, before, start, differs));
+  TrsvCall(TrsvLaunchEach("multicolor_firsts", multicolor_firsts, rows, A.rows, before, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
   TrsvCall(TrsvDeviceDownload(nodes, before + rows, sizeof(*nodes), NULL));
   const int use = TrsvUseNodes(*nodes, A.rows);
@@ -318,7 +310,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
       a.take(values ? r : 0, A.scale);
       a.take(values ? r : 0, A.strongest);
       a.take(r, A.node);
-      a.take(3 * r + 1, work);
+      a.take(2 * r + 1, work);
       a.take(4 * e, scratch);
       a.take((size_t)STATES, state);
     },
@@ -327,7 +319,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
   if (found[BAD_ROW])
-    return TrsvCheckMatrixRow(TRSV_DEVICE, rows, entries, offsets, columns, rows - (int)found[BAD_ROW], 0);
+    return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, entries, rows - (int)found[BAD_ROW], 0, rows - 1, 0, 0);
   TrsvCall(FindNodes(A, work, &nodes));
   int *const      start = work;
   unsigned *const word  = (unsigned *)start + A.rows + 1;

@@ -21,37 +21,21 @@ enum {
   BLOCK = 128
 };
 
-/* Adds up both fills over the block; its first thread stores the sums. */
-static __device__ void block_sums(double *first, double *second, double natural, double ordered, double *both)
+/* Adds up pairs of sums over the block and stores the totals. */
+static __device__ void block_sums(double (&sum)[2], double *both)
 {
-  const int t = (int)threadIdx.x;
-
-  first[t]  = natural;
-  second[t] = ordered;
-  for (int half = BLOCK / 2; half; half /= 2) {
-    __syncthreads();
-    if (t < half) {
-      first[t] += first[t + half];
-      second[t] += second[t + half];
-    }
-  }
-  if (t) return;
-  both[0] = first[0];
-  both[1] = second[0];
+  trsv_block_sum<BLOCK>(sum);
+  if (threadIdx.x == 0) both[0] = sum[0], both[1] = sum[1];
 }
 
 /* Adds up pairs of sums, by one block. */
 static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double *sums, double *both)
 {
-  TRSV_SHARED(double, first, BLOCK);
-  TRSV_SHARED(double, second, BLOCK);
-  double natural = 0, ordered = 0;
+  double sum[2] = {0, 0};
 
-  for (size_t n = threadIdx.x; n < (size_t)pairs; n += BLOCK) {
-    natural += sums[2 * n];
-    ordered += sums[2 * n + 1];
-  }
-  block_sums(first, second, natural, ordered, both);
+  for (size_t n = threadIdx.x; n < (size_t)pairs; n += BLOCK)
+    for (int o = 0; o < 2; o++) sum[o] += sums[2 * n + (size_t)o];
+  block_sums(sum, both);
 }
 
 /* Adds up the sums of all blocks and downloads both totals. sums [2 + 2 * blocks]: the first two get the totals. */
@@ -80,10 +64,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   fill_rows(int rows, int stride, const int *offsets, const int *columns, const T *values, const int *place,
             const double *diagonal, double *sums)
 {
-  TRSV_SHARED(double, first, BLOCK);
-  TRSV_SHARED(double, second, BLOCK);
   const int i = TrsvFillRow((int)blockIdx.x, stride), warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-  double    natural = 0, ordered = 0;
+  double    sum[2] = {0, 0}; /* in the natural order, in the given one */
 
   if (i < rows && diagonal[i] > 0 && offsets[i + 1] - offsets[i] <= TRSV_FILL_LONGEST)
     for (int e = offsets[i] + warp; e < offsets[i + 1]; e += BLOCK / 32) {
@@ -102,11 +84,11 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
         const double fill   = trsv_magnitude<double>(values[e]) * trsv_magnitude<double>(values[t]) / diagonal[k];
         const double square = fill * fill / (diagonal[i] * diagonal[j]);
 
-        if (drops) natural += square;
-        if (moves) ordered += square;
+        if (drops) sum[0] += square;
+        if (moves) sum[1] += square;
       }
     }
-  block_sums(first, second, natural, ordered, sums + 2 * (size_t)blockIdx.x);
+  block_sums(sum, sums + 2 * (size_t)blockIdx.x);
 }
 
 template <class T>

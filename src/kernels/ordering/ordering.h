@@ -17,7 +17,6 @@ typedef struct {
   int        rows, colors; /* colors: 0 on a device */
   TrsvMemory memory;  /* of order: that of the matrix */
   int       *order;   /* [rows] the row in each position; rising within a color */
-  int       *color;   /* [colors + 1] where each color starts in order; NULL on a device */
   int        grid[3]; /* points along each side of a regular grid; 0: the matrix is not a regular grid */
   double     seconds; /* wall-clock time that finding it took */
 } TrsvOrdering;

@@ -67,19 +67,6 @@ static TrsvError MeasureTime(TrsvPlan *plan, const Trial *t, double best, double
   return TRSV_SUCCESS;
 }
 
-static TrsvError FillWithNaN(const Trial *t)
-{
-  const size_t bytes = TrsvValueSize(t->T.precision) * (size_t)t->T.rows;
-  void        *junk;
-  TrsvError    error;
-
-  TrsvCall(TrsvAlloc(bytes, &junk));
-  memset(junk, 0xff, bytes); /* NaN */
-  error = TrsvDeviceUpload(t->x, junk, bytes, t->stream);
-  free(junk);
-  return error;
-}
-
 static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTrial *r)
 {
   TrsvError error;
@@ -88,7 +75,7 @@ static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTr
   r->seconds   = 0;
   r->wrong     = 0;
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
-  TrsvCall(FillWithNaN(t));
+  TrsvCall(TrsvClearWords(t->T.precision, (size_t)t->T.rows, t->x, NULL, t->stream)); /* NaN */
   TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
   if (t->index[1])
     TrsvCall(

@@ -88,8 +88,9 @@ static void TestFaults(void)
                "row 1: its offsets, 1 and 9, are beyond the last one, 2");
   CheckRefused("an offset of -1", 2, (int[]){0, -1, 2}, (int[]){0, 1}, U, STORED, "row 0: offsets fall from 0 to -1");
   CheckRefused("the least offset there is", 2, (int[]){0, INT_MIN, 2}, (int[]){0, 1}, L, STORED, "row 0: offsets fall");
-  CheckRefused("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1: column");
-  CheckRefused("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED, "row 0: column");
+  CheckRefused("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1 has column");
+  CheckRefused("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED,
+               "row 0 has column");
   CheckRefused("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
   CheckRefused("sound rows, offsets from 2 on", 3, (int[]){2, 3, 4, 6}, (int[]){9, 9, 0, 1, 1, 2}, L, STORED,
                "offsets start at 2");
@@ -107,7 +108,7 @@ static void TestFaults(void)
     columns[310 + 200 * n] = 0;
     columns[990]           = 1000000;
     if (n == 3) offsets[700] = 690;
-    (void)snprintf(row, sizeof(row), "row %d:", n == 3 ? 698 : 300 + 200 * n);
+    (void)snprintf(row, sizeof(row), "row %d has", n == 3 ? 698 : 300 + 200 * n);
     CheckRefused("several wrong rows", 1000, offsets, columns, n & 1 ? U : L, STORED, n == 3 ? "row 699" : row);
     free(offsets);
     free(columns);

@@ -116,8 +116,8 @@ static void CheckBadMatrices(void)
   } spoils[] = {
     {"has no diagonal entry", 4, 2, 1},
     {"columns must rise", 6, 0, 2},
-    {"has column 9 of 4", 8, 9, 2},
-    {"has column -1 of 4", 0, -1, 0},
+    {"has column 9, not in 0 to 3", 8, 9, 2},
+    {"has column -1, not in 0 to 3", 0, -1, 0},
   };
   const int offsets[5] = {0, 3, 5, 9, 10}, columns[10] = {0, 1, 3, 0, 1, 0, 1, 2, 3, 3};
 

@@ -49,14 +49,10 @@ static void MakeGrid(const int side[3], int full, Kind kind, int **offsets, int 
 /* Rows of one color that depend on each other form runs of so many points along x. */
 static void CheckRuns(const int side[3], int run, const int *offsets, const int *columns, const double *values)
 {
-  const int     rows  = side[0] * side[1] * side[2];
-  int          *color = malloc(sizeof(int) * (size_t)rows), joined = 0;
-  TrsvOrdering *o;
+  const int rows  = side[0] * side[1] * side[2];
+  int      *color = malloc(sizeof(int) * (size_t)rows), joined = 0, colors, grid[3];
 
-  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS,
-                  "TrsvOrderMulticolor")) {
-    for (int c = 0; c < o->colors; c++)
-      for (int p = o->color[c]; p < o->color[c + 1]; p++) color[o->order[p]] = c;
+  if (ExpectError(TrsvColorRows(rows, offsets, columns, values, color, &colors, grid), TRSV_SUCCESS, "colors")) {
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) {
         const int j = columns[k];
@@ -68,7 +64,6 @@ static void CheckRuns(const int side[3], int run, const int *offsets, const int 
           i = rows - 1;
       }
     Expect((joined > 0) == (run > 1), "%d entries between rows of one color", joined);
-    TrsvOrderingDestroy(&o);
   }
   free(color);
 }

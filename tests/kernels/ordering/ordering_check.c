@@ -38,7 +38,7 @@ static void CheckDevice(int rows, const int *offsets, const int *columns, const 
   if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS,
                    "TrsvOrderMulticolor on the device"))
     goto done;
-  if (!Expect(device->rows == rows && device->memory == TRSV_DEVICE && !device->colors && !device->color,
+  if (!Expect(device->rows == rows && device->memory == TRSV_DEVICE && !device->colors,
               "on the device %d rows, %d colors", device->rows, device->colors))
     goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
@@ -60,25 +60,27 @@ static int FindRoot(int *with, int i)
 }
 
 /* Expects a permutation by colors; returns the largest number of rows of one color that entries join. */
-static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
+static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *columns, const double *values, int *place,
+                       int *with)
 {
   const int rows  = o->rows;
-  int      *color = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
+  int      *color = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0,
+      colors = 0, grid[3] = {0, 0, 0}, found = 0;
 
-  Expect(o->color[0] == 0 && o->color[o->colors] == rows, "%d colors of %d to %d", o->colors, o->color[0],
-         o->color[o->colors]);
+  if (rows) ExpectError(TrsvColorRows(rows, offsets, columns, values, color, &colors, grid), TRSV_SUCCESS, "colors");
+  Expect(!memcmp(grid, o->grid, sizeof(grid)), "another grid");
   for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
-  for (int c = 0; c < o->colors; c++) {
-    Expect(o->color[c + 1] > o->color[c], "color %d has no rows", c);
-    for (int p = o->color[c]; p < o->color[c + 1]; p++) {
-      const int i = o->order[p];
+  for (int p = 0; p < rows; p++) {
+    const int i = o->order[p], before = p ? o->order[p - 1] : -1;
 
-      if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
-      Expect(p == o->color[c] || i > o->order[p - 1], "color %d does not rise", c);
-      place[i] = p;
-      color[i] = c;
-    }
+    if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
+    Expect(color[i] >= 0 && color[i] < colors, "row %d has color %d of %d", i, color[i], colors);
+    Expect(!p || color[i] > color[before] || (color[i] == color[before] && i > before),
+           "row %d of color %d in place %d", i, color[i], p);
+    found += !p || color[i] != color[before];
+    place[i] = p;
   }
+  Expect(found == o->colors, "%d colors, not %d", o->colors, found);
   for (int i = 0; i < rows; i++)
     for (int k = offsets[i]; k < offsets[i + 1]; k++)
       if (color[i] == color[columns[k]]) with[FindRoot(with, i)] = FindRoot(with, columns[k]);
@@ -99,7 +101,7 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
   if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS,
                    "TrsvOrderMulticolor"))
     goto done;
-  most = CheckColors(o, offsets, columns, place, with);
+  most = CheckColors(o, offsets, columns, values, place, with);
   if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
   Expect(most <= 5, "%d rows of one color are joined", most); /* rows with the same columns stay together */
   levels = CountLevels(rows, offsets, columns, o->order, place);

@@ -63,7 +63,7 @@ static const void *FindReciprocalKernel(const TrsvPlan *plan)
   return FindKernel(plan->precision, &Data(plan)->schedule.settings, true);
 }
 
-static int FindsPivots(const TrsvPlan *plan) { return Data(plan)->finds_pivots && FindReciprocalKernel(plan); }
+static int FindsPivots(const TrsvPlan *plan) { return !Data(plan)->inverse && FindReciprocalKernel(plan); }
 
 static TrsvError FindReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
@@ -121,12 +121,6 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
   return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
 }
 
-/* 1 if inverted blocks are predicted to be faster by the statistics. Finish decides by schedules. */
-static int IsLikelyInverted(const TrsvStatistics *s, TrsvPrecision precision)
-{
-  return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
-}
-
 static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
@@ -141,7 +135,6 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
 static TrsvError BeginPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                             int rank)
 {
-  Data(plan)->finds_pivots = 1;
   return A->rows ? TrsvChunkScheduleBegin(plan, A, analysis, source, rank) : TRSV_SUCCESS;
 }
 
@@ -174,24 +167,17 @@ static double ProductSeconds(const TrsvPlan *inverted)
   return TrsvInverseSeconds(&product->settings, product->steps);
 }
 
-/* The rank among the settings without inverted blocks. */
-static int PlainRank(const TrsvPlan *plan, const TrsvStatistics *s)
-{
-  const int rank = plan->rank - TrsvInverseIsPossible(s);
-
-  return rank > 0 ? rank : 0;
-}
-
 /* Rank 0 is the form that schedules and statistics predict to be faster, with inverted blocks or without. Rank 1 is the
    other form, if both are possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s = &analysis->statistics;
+  const TrsvStatistics *s    = &analysis->statistics;
+  const int             rank = plan->rank - TrsvInverseIsPossible(s); /* without inverted blocks */
 
   TrsvCall(AllocatePlan(plan));
-  if (plan->rank <= 1 && TrsvInverseIsPossible(s) && IsLikelyInverted(s, plan->precision))
+  if (plan->rank <= 1 && TrsvModelInverse(s, plan->precision) < TrsvModelChunk(s, plan->precision))
     TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
-  return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, PlainRank(plan, s));
+  return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, rank > 0 ? rank : 0);
 }
 
 /* Begins the product with inverted blocks and waits for its schedule. The plan has no inverted blocks if there is no
@@ -240,7 +226,6 @@ static TrsvError EndInverted(TrsvPlan *plan)
   ChunkPlan *c = Data(plan);
 
   TrsvChunkFreeSchedule(c);
-  c->finds_pivots = 0;
   return TrsvInverseEnd(plan, c->inverse);
 }
 
@@ -249,7 +234,6 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
   ChunkPlan *c = Data(plan);
   double     without;
 
-  if (c->inverse && !c->inverse->unfinished) return TRSV_SUCCESS;
   if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return FinishPlain(plan, A, analysis, source);
   TrsvCall(CompareForms(plan, A, analysis, source, &without));
   if (c->inverse && ProductSeconds(plan) < without) TrsvCall(EndInverted(plan));
@@ -259,7 +243,7 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
   if (inverts && c->inverse) return c->inverse->unfinished ? EndInverted(plan) : TRSV_SUCCESS;
   TrsvInverseDestroy(c->inverse);
   c->inverse = NULL;
-  if (!c->setup) TrsvCall(BeginPlain(plan, A, analysis, source, PlainRank(plan, &analysis->statistics)));
+  if (!c->setup) TrsvCall(BeginPlain(plan, A, analysis, source, 0));
   return FinishPlain(plan, A, analysis, source);
 }
 

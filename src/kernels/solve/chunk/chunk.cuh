@@ -48,7 +48,6 @@ struct ChunkPlan {
   TrsvSync       sync;
   Inverse       *inverse;      /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
   ChunkSetup    *setup;        /* from TrsvChunkScheduleBegin to TrsvChunkScheduleEnd */
-  int            finds_pivots; /* see TrsvPlanFindsPivots */
 };
 
 template <class T> struct ChunkView {

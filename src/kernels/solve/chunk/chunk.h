@@ -20,7 +20,6 @@ typedef struct {
   int import_, imports;
   int export_, exports;
   int batch; /* of its first import */
-  int cells; /* for imports */
 } ChunkHead;
 
 typedef struct {

@@ -99,15 +99,15 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   e->bits = bits;
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
-      a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node),
-        a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
+      if (t->first) a.take(n, e->owner);
+      a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use),
+        a.take(n + 1, e->source);
       a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(1, e->wide_word);
     },
     memory));
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
-  if (!t->first) e->owner = NULL;
   TrsvCall(TrsvLaunchEach("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));
   TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, e->at, e->node));
   TrsvCall(TrsvLaunchEach("emit_steps", emit_steps, n, *e, e->step + 1));
@@ -235,10 +235,9 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.export_ = e.export_[e.begin[q]];
   h.exports = e.export_[e.begin[q + 1]] - h.export_;
   h.batch   = 0;
-  h.cells   = e.import_lifetime >= 0 && cells > e.capacity ? e.capacity : cells;
   heads[q]   = h;
   batches[q] = e.import_lifetime < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-  atomicMax(e.words + CHUNK_MAXIMUM, (unsigned)h.cells);
+  atomicMax(e.words + CHUNK_MAXIMUM, (unsigned)(e.import_lifetime < 0 ? cells : min(cells, e.capacity)));
   atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
   if (q == 0) {
     e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];

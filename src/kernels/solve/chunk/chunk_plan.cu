@@ -36,26 +36,12 @@ static TrsvError AllocateCounted(TrsvPlan *plan, size_t bytes, void *pointer)
   return TrsvDeviceAlloc(bytes, pointer);
 }
 
-template <class F> static TrsvError AllocateLayout(TrsvPlan *plan, F layout, void **memory)
-{
-  size_t bytes;
-
-  TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, layout, memory, &bytes));
-  plan->bytes += bytes;
-  return TRSV_SUCCESS;
-}
-
 /* Makes the indices into b, or into x, from rows. */
 static TrsvError PermuteRows(TrsvPlan *plan, const ChunkPlan *c, const int *map, int **index)
 {
-  int *made;
-
   if (!map) return TRSV_SUCCESS;
-  TrsvCall(AllocateCounted(plan, sizeof(int) * c->places, &made));
-  *index = made;
-  TRSV_LAUNCH(chunk_permute, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places,
-              (const int *)c->rows, map, made);
-  return TrsvDeviceCheckLaunch("chunk_permute");
+  TrsvCall(AllocateCounted(plan, sizeof(int) * c->places, index));
+  return TrsvLaunchEach("chunk_permute", chunk_permute, c->places, c->places, (const int *)c->rows, map, *index);
 }
 
 static void FreeScratch(void **memory)
@@ -82,7 +68,6 @@ static void StartSummary(ChunkPlan *c, const ChunkSchedule *schedule, int lifeti
   *s                          = ChunkSummary();
   s->settings                 = schedule->settings;
   s->settings.import_lifetime = lifetime;
-  s->records                  = schedule->nodes;
   s->steps                    = schedule->times;
   c->blocks                   = (unsigned)((chunks + cluster - 1) / cluster * cluster);
 }
@@ -112,17 +97,19 @@ static TrsvError AllocateSources(TrsvPlan *plan, const ChunkEmission *e, const T
   ChunkSummary *s      = &c->schedule;
   const int     size   = (int)TrsvValueSize(plan->precision);
   int          &stages = s->settings.stages;
+  size_t        bytes;
 
   while (stages > CHUNK_LEAST && ChunkCapacity(settings, stages, size) < s->cells) stages--;
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length, size);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) +
                     (size_t)stages * CHUNK_STAGE((size_t)settings->length, (size_t)size);
-  TrsvCall(AllocateLayout(plan, [&](TrsvArena &a) {
+  TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
     if (e->wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
     a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
       a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
-  }, &c->memory));
+  }, &c->memory, &bytes));
+  plan->bytes += bytes;
   c->from = c->to = c->rows;
   c->sources.toward = e->toward;
   c->sources.stored = e->stored;

@@ -167,7 +167,7 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision
     if (seconds >= least) break; /* too many level sets, and smaller sizes have more */
     TrsvCall(
       EstimateProduct(plain, precision, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
-    if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
+    if (seconds < least && entries <= INT_MAX && s->totals[size].inverse <= INT_MAX) least = seconds, *best = size;
   }
   return TRSV_SUCCESS;
 }
@@ -227,9 +227,8 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
       if (source) a.take(n, v->source);
       if (given.b_index) a.take(rows, v->from);
       if (given.x_index) a.take(rows, v->to);
-      plan->bytes = a.bytes;
     },
-    &v->memory));
+    &v->memory, &plan->bytes));
   v->T.offsets = offsets;
   v->T.columns = columns;
   TrsvCall(CopyIndex(A.offsets, rows + 1, offsets));

@@ -114,11 +114,7 @@ TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
   TrsvError            error     = TRSV_SUCCESS;
 
   if (A->memory == algorithm->pattern) error = Finish(*plan, A, analysis, source);
-  if (error) {
-    TrsvPlanDestroy(plan);
-    return error;
-  }
-  error = KeepPermutation(*plan, A->memory);
+  if (!error) error = KeepPermutation(*plan, A->memory);
   /* the set-up works in the current stream; another stream may solve */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
   if (error) TrsvPlanDestroy(plan);

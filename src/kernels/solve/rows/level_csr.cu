@@ -108,7 +108,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   const TrsvLevelSearch search = {&S, 1, NULL, w.word, NULL, w.search};
   TrsvCall(TrsvSearchLevels(1, &search));
   TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
-  TrsvCall(TrsvCheckSearch(&found));
+  TrsvCall(TrsvSyncCheck(found.state, TRSV_LEVEL_SEARCH));
   if (level) w.sorted = level;
   TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), w.word, w.sorted, w.natural, w.order));
   return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, w.order, (const int *)NULL,
@@ -175,22 +175,18 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
 {
   TrsvLevelCSR *o;
   TrsvSplit     s;
-  int          *position = NULL;
-  TrsvError     error;
+  TrsvScratch   sequence, positions;
+  int          *position;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
-  o             = (TrsvLevelCSR *)memset(plan->data, 0, sizeof(*o));
-  o->level_mean = analysis->statistics.level_mean;
-  error         = TrsvSplitRows(A, analysis, longest, &s);
-  if (!error && padded && s.rows > INT_MAX / longest)
-    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
-  if (!error) error = TrsvScratchAlloc(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
-  if (!error && level) error = TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL);
-  if (!error && s.rows) error = TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL);
-  if (!error) error = MakeLayout(plan, A, &s, source, position, position + s.rows, longest, padded);
-  TrsvScratchFree(position, NULL);
-  TrsvSplitFree(&s);
-  return error;
+  memset(plan->data, 0, sizeof(*o));
+  TrsvCall(TrsvSplitRows(A, analysis, longest, &s, &sequence.memory));
+  if (padded && s.rows > INT_MAX / longest)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
+  TrsvCall(positions.take(2 * (size_t)s.rows, position)); /* and lengths */
+  if (level) TrsvCall(TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL));
+  if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL));
+  return MakeLayout(plan, A, &s, source, position, position + s.rows, longest, padded);
 }
 
 template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)
@@ -203,17 +199,6 @@ template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const vo
 extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   return TRSV_BY_PRECISION(plan->precision, GatherValues)((const TrsvLevelCSR *)plan->data, values, stream);
-}
-
-extern "C" TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *o, const void *kernel, int block, double level_sets_ahead)
-{
-  const int blocks_max = 4;
-  int       multiprocessors;
-
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = level_sets_ahead * o->level_mean / ((double)block * multiprocessors);
-  return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > blocks_max ? blocks_max : (int)blocks,
-                               &o->shared_bytes);
 }
 
 extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)

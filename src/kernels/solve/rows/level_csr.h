@@ -20,7 +20,6 @@ extern "C" {
 /* The data of a plan, on the device. */
 typedef struct {
   int    rows, off;          /* rows and partial sums; off-diagonal entries, with padding */
-  double level_mean;         /* rows in a level set */
   int    recomputes;         /* 1: `thread` with recomputation, whose columns are marked */
   size_t shared_bytes;       /* of a launch */
   void  *memory;             /* holds the arrays below and the device's part of sync */
@@ -39,10 +38,6 @@ TrsvError TrsvLevelCSRAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis
                               int padded, unsigned **level);
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvLevelCSRDestroy(TrsvPlan *);
-
-/* For a kernel with a thread for each row: limits the blocks on a multiprocessor to those of level_sets_ahead level
-   sets, and to 4. So many hide the loads before a wait; polls of more rows would saturate L2. */
-TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
 /* `thread`: 1 if it recomputes (TrsvModelRecompute); the analysis with or without recomputation. */
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
@@ -63,12 +58,11 @@ typedef struct {
 
 /* A sequence: the rows of a triangle in solve order, on the device, each directly after its partial sums. */
 typedef struct {
-  int   rows, off;
-  void *memory;  /* holds the arrays below */
-  int  *offsets; /* [rows + 1] */
-  int  *items;   /* [off] an entry of the matrix, or ~r for the partial sum in row r of the sequence */
-  int  *row;     /* [rows] the row of the matrix, -1: a partial sum */
-  int  *last;    /* [rows of the matrix] the row of the sequence */
+  int  rows, off;
+  int *offsets; /* [rows + 1] */
+  int *items;   /* [off] an entry of the matrix, or ~r for the partial sum in row r of the sequence */
+  int *row;     /* [rows] the row of the matrix, -1: a partial sum */
+  int *last;    /* [rows of the matrix] the row of the sequence */
 } TrsvSplit;
 
 /* The parts of TrsvLevelCSRAnalyze. The first finds the position of each row of a sequence, and, if level is not NULL,
@@ -79,9 +73,8 @@ TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const 
 TrsvError TrsvLevelCSRLengths(const TrsvSplit *, const int *position, int *length);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
 
-/* Makes the sequence in which no row has more than `longest` entries. */
-TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *);
-void      TrsvSplitFree(TrsvSplit *);
+/* Makes the sequence in which no row has more than `longest` entries. memory: scratch with its arrays, or NULL. */
+TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *, void **memory);
 
 #ifdef __cplusplus
 }
@@ -117,7 +110,7 @@ static __device__ __forceinline__ void level_csr_row(const TriangleView &A, int 
 {
   o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
   if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
-  o.source[o.off + p] = split_source(source, row >= 0 && A.stored ? A.diagonal(row) : -1);
+  o.source[(size_t)o.off + (size_t)p] = split_source(source, row >= 0 && A.stored ? A.diagonal(row) : -1);
 }
 
 /* The arguments of a kernel from a plan. */

@@ -34,13 +34,6 @@ static __global__ void sell_shapes(int slices, int rows, const int *first, const
   width[s] = most;
 }
 
-static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slice)
-{
-  const int s = trsv_index();
-
-  if (s < slices) slice[s].start = start[s];
-}
-
 static __global__ void sell_clear(int n, int *columns, int *source)
 {
   const int k = trsv_index();
@@ -52,14 +45,14 @@ static __global__ void sell_clear(int n, int *columns, int *source)
 
 /* Writes the entries of each row of the sequence, and marks the rows on which other slices depend. */
 static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first,
-                                  const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice,
-                                  int *columns, TrsvLevelCSR o)
+                                  const int *start, const int *source, int slices, const TrsvPermutation places,
+                                  TrsvSlice *slice, int *columns, TrsvLevelCSR o)
 {
   const int r = trsv_index();
 
   if (r >= c.rows) return;
   const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
-  int       to = slice[s].start * LANES + p - begin;
+  int       to = start[s] * LANES + p - begin;
 
   for (int own = 1; own >= 0; own--) /* the slice's own first */
     for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
@@ -78,13 +71,14 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
 
 /* Completes the shape of each slice, and finds the bases. *far becomes 1 if a column is too far from its base for 16
    bits. One warp for each slice. */
-static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
+static __global__ void sell_shape(int slices, const int *starts, const int *columns, TrsvSlice *slice, int *base,
+                                  int *far)
 {
   const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
 
   if (s >= slices) return;
   const unsigned shape = slice[s].shape;
-  const int      start = slice[s].start, *entry = columns + start * LANES + lane;
+  const int      start = starts[s], *entry = columns + start * LANES + lane;
   bool           other = false, follows = false;
   for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
     const int from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
@@ -99,7 +93,9 @@ static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *sli
   unsigned chains = __ballot_sync(~0u, follows), turns = 0;
   other = __any_sync(~0u, other);
   for (; chains; chains &= chains << 1) turns++;
-  if (lane == 0) slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
+  if (lane) return;
+  slice[s].start = start;
+  slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
 }
 
 /* Columns and bases of a plan, from columns with positions; base NULL: columns of 32 bits. */
@@ -133,7 +129,7 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
 }
 
 static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
-                              const int *position, const int *first, int wide)
+                              const int *position, const int *first, const int *start, int wide)
 {
   Sell *const         s = (Sell *)plan->data;
   TrsvLevelCSR *const o = &s->rows;
@@ -144,10 +140,10 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   int *const base = columns + o->off;
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
-  TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, source,
-                          s->slices, plan->given, s->slice, columns, *o));
-  TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, columns, s->slice, base,
-                          base + wide));
+  TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start,
+                          source, s->slices, plan->given, s->slice, columns, *o));
+  TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, start, columns, s->slice,
+                          base, base + wide));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
@@ -167,10 +163,9 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d columns exceed 32-bit indices", wide);
-  TrsvCall(TrsvLaunchEach("sell_starts", sell_starts, slices, s->slices, start, s->slice));
   TrsvCall(TrsvLevelCSRAlloc(plan, &s->rows, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * slices;
-  return PlaceEntries(plan, A, c, source, position, first, wide);
+  return PlaceEntries(plan, A, c, source, position, first, start, wide);
 }
 
 /* Chooses the order of the rows, and makes their slices. */
@@ -204,16 +199,14 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                      const int *source)
 {
-  const int longest = analysis->statistics.row_max - 1;
-  Sell     *s;
-  TrsvSplit c;
-  TrsvError error;
+  const int   longest = analysis->statistics.row_max - 1;
+  Sell       *s;
+  TrsvSplit   c;
+  TrsvScratch sequence;
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
   s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
-  error    = TrsvSplitRows(A, analysis, s->width, &c);
-  if (!error && c.rows) error = OrderRows(plan, A, analysis, &c, source);
-  TrsvSplitFree(&c);
-  return error;
+  TrsvCall(TrsvSplitRows(A, analysis, s->width, &c, &sequence.memory));
+  return c.rows ? OrderRows(plan, A, analysis, &c, source) : TRSV_SUCCESS;
 }

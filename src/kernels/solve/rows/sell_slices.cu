@@ -141,8 +141,7 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
   unsigned    state[STATES], *room;
   TrsvScratch scratch;
 
-  TrsvCall(scratch.take(STATES, room));
-  TrsvCall(TrsvDeviceClear(room, sizeof(state), NULL));
+  TrsvCall(scratch.zeros(STATES, room));
   TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
               limit, level, room + MOST, room + STOP, TrsvSyncScratch(room));
   TrsvCall(TrsvDeviceCheckLaunch("slices_depth"));

@@ -239,7 +239,7 @@ static TrsvError RankEntries(const TrsvMatrix *A, const Splitting *c, const int 
   return TrsvDeviceCheckLaunch("split_rank");
 }
 
-static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s)
+static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s, void **memory)
 {
   const size_t rows = (size_t)s->rows;
 
@@ -248,11 +248,12 @@ static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts
       a.take(rows + 1, s->offsets), a.take(rows, s->row), a.take((size_t)A->rows, s->last);
       a.take((size_t)s->off, s->items);
     },
-    &s->memory));
+    memory));
   return TrsvLaunchEach("split_make", split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
 }
 
-static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, TrsvSplit *s)
+static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, TrsvSplit *s,
+                               void **memory)
 {
   int          total[3] = {0, A->rows, 0}, *room, *more;
   const size_t off = (size_t)s->off;
@@ -272,10 +273,11 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], c->level + total[0]));
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry */
-  return MakeSequence(A, c, total[1], s);
+  return MakeSequence(A, c, total[1], s, memory);
 }
 
-extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s)
+extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s,
+                                   void **memory)
 {
   const int row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
   Splitting c;
@@ -285,11 +287,5 @@ extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, i
   c.longest = longest;
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
-  return row_max > longest ? SplitLongRows(A, a, &c, scans, s) : MakeSequence(A, &c, A->rows, s);
-}
-
-extern "C" void TrsvSplitFree(TrsvSplit *s)
-{
-  TrsvScratchFree(s->memory, NULL);
-  memset(s, 0, sizeof(*s));
+  return row_max > longest ? SplitLongRows(A, a, &c, scans, s, memory) : MakeSequence(A, &c, A->rows, s, memory);
 }

@@ -12,8 +12,8 @@
 #include "solve/rows/thread_solve.cuh"
 
 #define ELSEWHERE(T) \
-  extern template TrsvError ThreadLimitBlocks<T>(TrsvLevelCSR *); \
-  extern template TrsvError ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
+  extern template const void *ThreadKernel<T>(const TrsvLevelCSR *); \
+  extern template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
 ELSEWHERE(TrsvComplex<float>)
 ELSEWHERE(TrsvComplex<double>)
 
@@ -26,6 +26,19 @@ static __global__ void thread_mark(int rows, const unsigned *level, int *columns
   if (p >= rows || level[p] % 2 == 0) return; /* levels count from 1 */
   for (int k = QUAD * p; k < QUAD * (p + 1); k++)
     if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
+}
+
+/* Limits the blocks on a multiprocessor to those of so many level sets, and to 4. So many hide the loads before a wait;
+   polls of more rows would saturate L2. */
+static TrsvError LimitBlocks(TrsvLevelCSR *o, const void *kernel, double level_mean)
+{
+  const int blocks_max = 4, ahead = o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD;
+  int       multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks = ahead * level_mean / ((double)BLOCK * multiprocessors);
+  return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > blocks_max ? blocks_max : (int)blocks,
+                               &o->shared_bytes);
 }
 
 extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
@@ -42,7 +55,7 @@ extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, cons
     TrsvCall(TrsvLaunchEach("thread_mark", thread_mark, (size_t)o->rows, o->rows, (const unsigned *)level,
                             o->columns));
   o->recomputes = recomputes;
-  return TRSV_BY_PRECISION(plan->precision, ThreadLimitBlocks)(o);
+  return LimitBlocks(o, TRSV_BY_PRECISION(plan->precision, ThreadKernel)(o), analysis->statistics.level_mean);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

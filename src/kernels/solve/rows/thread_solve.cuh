@@ -28,11 +28,7 @@ template <class T> static auto thread_solve_of(const TrsvLevelCSR *o)
   return o->recomputes ? thread_solve<T, Recomputed<T>> : thread_solve<T, Awaited<T>>;
 }
 
-template <class T> TrsvError ThreadLimitBlocks(TrsvLevelCSR *o)
-{
-  return TrsvLevelCSRLimit(o, (const void *)thread_solve_of<T>(o), BLOCK,
-                           o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD);
-}
+template <class T> const void *ThreadKernel(const TrsvLevelCSR *o) { return (const void *)thread_solve_of<T>(o); }
 
 template <class T> TrsvError ThreadLaunch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {

@@ -135,8 +135,7 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
   const int *levels = G.owner ? NULL : analysis->order; /* NULL after a split: from the last position to the first */
   unsigned         *words;
   int              *starts, *mail, multiprocessors;
-  void             *memory;
-  TrsvError         error;
+  TrsvScratch       scratch;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double   wanted = level_sets_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
@@ -147,18 +146,14 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
     [&](TrsvArena &a) {
       a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
     },
-    &memory));
-  error = TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n,
-                         o->entries, o->words, starts, words);
-  if (!error) error = TrsvLaunchEach("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
-  if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
-  if (!error) {
-    TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
-                TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
-    error = TrsvDeviceCheckLaunch("chunk_heights");
-  }
-  TrsvScratchFree(memory, NULL);
-  return error;
+    &scratch.memory));
+  TrsvCall(TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n,
+                          o->entries, o->words, starts, words));
+  TrsvCall(TrsvLaunchEach("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail));
+  TrsvCall(TrsvDeviceScan(G.n, starts + 1, starts));
+  TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
+              TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
+  return TrsvDeviceCheckLaunch("chunk_heights");
 }
 
 static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
@@ -176,8 +171,6 @@ static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
 
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
 {
-  TrsvError error;
-
   *o         = ChunkHeights();
   o->longest = analysis->statistics.row_max - 1;
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
@@ -186,10 +179,8 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
       A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
       NULL};
   o->entries = TrsvStoredEntries(A, analysis);
-  error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
-  if (!error) error = FindHeights(analysis, o);
-  if (error) TrsvChunkHeightsFree(o);
-  return error;
+  if (o->longest > CHUNK_ITEMS) TrsvCall(TrsvChunkSplitRows(o));
+  return FindHeights(analysis, o);
 }
 
 void TrsvChunkHeightsFree(ChunkHeights *o)

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
     const int      mine    = __popc(changes & ((2u << lane) - 1));
     const auto     set     = [&](int j, int c, unsigned t) {
-      s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.steps_cluster : v.steps_l2));
+      s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.settings.steps_cluster : v.settings.steps_l2));
     };
 
     s.position[slot][lane] = p;
@@ -152,9 +152,9 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   __syncthreads();
   if (s.lost) return;
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from,
-            previous_from = q % v.cluster ? v.cuts[q - 1] : from;
+            previous_from = q % v.settings.cluster ? v.cuts[q - 1] : from;
 
-  if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
+  if (warp == 0 && count <= v.near) place_all<true>(v, s, base, from, count, lane);
   else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
   else place_fetch(v, s, base, from, previous_from, count, (int)warp - 1, lane);
 }
@@ -218,13 +218,16 @@ static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings
     [&](TrsvArena &a) { a.take(n, *list), a.take(n, *finish), a.take(CHUNK_WORDS, t->words); }, &t->placing);
 }
 
-static TrsvError LaunchPlacement(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits,
-                                 ChunkSchedule *t)
+TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
-  const ChunkGraph &G = o->graph;
+  const ChunkGraph &G      = o->graph;
+  const int         chunks = min(settings->chunks, G.n), bits = o->bits + TrsvBits(chunks - 1);
   int              *list;
   unsigned         *finish;
 
+  if (bits > 32)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks and heights of %d bits exceed a 32-bit key", chunks,
+                    o->bits);
   TrsvCall(AllocateSchedule(o, settings, t, &list, &finish));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
   int *const positions = t->time; /* times are written after the sort */
@@ -240,42 +243,14 @@ static TrsvError LaunchPlacement(const ChunkHeights *o, const TrsvChunkSettings 
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
   /* no more than a chunk needs, so that another launch fits beside this one (lockstep.cu) */
-  const size_t room  = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
-               times = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
-  PlaceView    v     = {G,
-                        TrsvSyncScratch(t->words),
-                        settings->length,
-                        settings->width,
-                        settings->steps_l2,
-                        settings->steps_cluster,
-                        settings->cluster,
-                        (int)times,
-                        t->cuts,
-                        list,
-                        o->height,
-                        t->first,
-                        finish,
-                        t->time,
-                        t->taken,
-                        t->sorted,
-                        t->words};
+  const size_t room = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
+               near = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
+  const PlaceView v = {*t, G, TrsvSyncScratch(t->words), (int)near, list, o->height, finish};
+
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));
-  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times,
+  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * near,
               (TrsvStream)NULL, v);
   return TrsvDeviceCheckLaunch("chunk_place");
-}
-
-TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
-{
-  const int chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
-  int       bits   = 0;
-
-  while (1 << bits < chunks) bits++;
-  bits += o->bits;
-  if (bits > 32)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks and heights of %d bits exceed a 32-bit key", chunks,
-                    o->bits);
-  return LaunchPlacement(o, settings, chunks, bits, t);
 }
 
 TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)

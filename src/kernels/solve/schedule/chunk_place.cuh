@@ -41,18 +41,15 @@ struct PlaceShared {
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
   int sum[CHUNK_ITEMS][32];
   alignas(16) unsigned key[CHUNK_ITEMS / 4][4]; /* of one position; aligned for loads of four */
-  int      time[1];          /* [v.times] */
+  int      time[1];          /* [v.near] */
 };
 
-struct PlaceView {
-  ChunkGraph     G;
-  TrsvSync       sync;
-  int            K, W, steps_l2, steps_cluster, cluster, times; /* times: positions whose time is in shared memory */
-  const int     *cuts, *list, *height, *first;
-  unsigned      *finish;
-  int           *time, *taken;
-  unsigned char *sorted;
-  unsigned      *words;
+struct PlaceView : ChunkSchedule {
+  ChunkGraph G;
+  TrsvSync   sync;
+  int        near; /* positions whose time is in shared memory */
+  const int *list, *height;
+  unsigned  *finish;
 };
 
 struct PlaceWarp {
@@ -111,7 +108,7 @@ template <bool SHARED> static __device__ __forceinline__ int place_key(const Pla
                                                                        int item)
 {
   const int i    = item < 0 ? -1 - item : 0,
-            time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
+            time = SHARED || i < v.near ? s.time[i] : (int)trsv_load(v.finish + from + i);
 
   return item < 0 ? 2 * time + 3 : item;
 }
@@ -288,7 +285,7 @@ static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceS
   int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: the last, the most */
 
   for (int r = 0; r < p.records; r++) {
-    if (several) needs = items.take(v.K, p.n, v.taken + p.first + r);
+    if (several) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
     t    = max(needs.time(), w.start);
     most = max(most, before); /* of the record before, so that nothing waits for the atomic */
     before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
@@ -296,7 +293,7 @@ static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceS
     items.sums.add(2 * t + 3);
   }
   *last = t;
-  const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.W || t >= w.start + WINDOW);
+  const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= w.start + WINDOW);
   for (int r = 0; !fits && r < p.records; r++)
     atomicAdd(&s.step[(unsigned)((s.sum[r][w.lane] - 3) / 2) % WINDOW], -1);
   trsv_warp_sync();
@@ -316,8 +313,8 @@ static __device__ __forceinline__ int place_in_turn(const PlaceView &v, PlaceSha
   for (int r = 0; r < longest; r++) {
     const bool any = r < p.records;
 
-    if (several && any) needs = items.take(v.K, p.n, v.taken + p.first + r);
-    const int t = max(needs.time(), w.start), step = place_take_step(s, any, t, v.W, w.start, w.lane);
+    if (several && any) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
+    const int t = max(needs.time(), w.start), step = place_take_step(s, any, t, v.settings.width, w.start, w.lane);
 
     if (any) v.time[p.first + r] = last = step;
     if (r < p.records - 1) items.sums.add(2 * step + 3);
@@ -356,7 +353,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_round(const 
     t = place_in_turn(v, s, w, slot, p, longest, needs);
   if (p.records) {
     trsv_store(v.finish + p.position, (unsigned)t);
-    if (i < v.times) s.time[i] = t;
+    if (i < v.near) s.time[i] = t;
     w.most = max(w.most, t);
   }
   trsv_warp_sync();

@@ -150,40 +150,38 @@ static __device__ __forceinline__ void long_write(const LongView &v, int to, int
   }
 }
 
-static __global__ void long_rows(const LongView v)
+/* The rows, and the sums, of the new graph. */
+static __global__ void long_graph(const LongView v)
 {
-  const int p = trsv_index();
+  const int x = trsv_index();
 
-  if (p >= v.G.n) return;
-  const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t   = long_row(row.n);
-  long_write(v, p + v.shift[p], p, t, row, t.levels, 0, t.kept, true);
+  if (x < v.G.n) {
+    const ChunkRow row = chunk_row(v.G, x);
+    const LongRow  t   = long_row(row.n);
+    long_write(v, x + v.shift[x], x, t, row, t.levels, 0, t.kept, true);
+  }
+  if (x < v.sums) {
+    const int      p     = long_owner(v, x);
+    const ChunkRow row   = chunk_row(v.G, p);
+    const LongRow  t     = long_row(row.n);
+    int            i     = x - v.first[p];
+    const int      level = long_level(t, &i);
+    long_write(v, v.place[x], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
+  }
 }
 
-static __global__ void long_sums(const LongView v)
-{
-  const int s = trsv_index();
-
-  if (s >= v.sums) return;
-  const int      p     = long_owner(v, s);
-  const ChunkRow row   = chunk_row(v.G, p);
-  const LongRow  t     = long_row(row.n);
-  int            i     = s - v.first[p];
-  const int      level = long_level(t, &i);
-  long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
-}
-
-static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
+TrsvError TrsvChunkSplitRows(ChunkHeights *o)
 {
   const size_t n = (size_t)o->graph.n;
+  TrsvScratch  counted, numbered;
   LongView     v;
   unsigned    *keys, *sorted;
-  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
+  int         *count, *behind, *numbers, *order;
 
   v.G = o->graph;
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
-    &memory[0]));
+    &counted.memory));
   TrsvCall(TrsvLaunchEach("long_count", long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
@@ -197,7 +195,7 @@ static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
       a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place),
         a.take(all, v.lengths);
     },
-    &memory[1]));
+    &numbered.memory));
   TrsvCall(TrsvLaunchEach("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
@@ -205,25 +203,14 @@ static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
   TrsvCall(TrsvLaunchEach("long_lengths", long_lengths, n > sums ? n : sums, v));
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
-      a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner),
-        a.take(all, diagonal);
+      a.take(all + 1, v.offsets), a.take(entries, v.columns), a.take(entries, v.source), a.take(all, v.owner),
+        a.take(all, v.diagonal);
     },
     &o->extended));
-  v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
-  TrsvCall(TrsvLaunchEach("long_rows", long_rows, n, v));
-  TrsvCall(TrsvLaunchEach("long_sums", long_sums, sums, v));
-  o->graph   = {(int)all, 1, 0, offsets, columns, source, owner, diagonal};
+  TrsvCall(TrsvLaunchEach("long_graph", long_graph, n > sums ? n : sums, v));
+  o->graph   = {(int)all, 1, 0, v.offsets, v.columns, v.source, v.owner, v.diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
   return TrsvDeviceSynchronize();
-}
-
-TrsvError TrsvChunkSplitRows(ChunkHeights *o)
-{
-  void           *memory[2] = {NULL, NULL};
-  const TrsvError error     = SplitLongRows(o, memory);
-
-  for (void *m : memory) TrsvScratchFree(m, NULL);
-  return error;
 }
