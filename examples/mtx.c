@@ -295,14 +295,15 @@ static PetscErrorCode ReadFile(Reader *r, const char file[], Mat A, MtxReport *r
 /* Adds up the counts of the report over all ranks. */
 static PetscErrorCode ReportReduce(MPI_Comm comm, PetscBool strict, MtxReport *report)
 {
+  PetscMPIInt all[] = {report->positive, report->dominant, !strict};
+
   PetscFunctionBegin;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->duplicates, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->missing, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->firstmissing, 1, MPIU_INT, MPI_MIN, comm));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->positive, 1, MPI_C_BOOL, MPI_LAND, comm));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->dominant, 1, MPI_C_BOOL, MPI_LAND, comm));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &strict, 1, MPI_C_BOOL, MPI_LOR, comm));
-  report->dominant = report->positive && report->dominant && strict ? PETSC_TRUE : PETSC_FALSE;
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, all, 3, MPI_INT, MPI_MIN, comm));
+  report->positive = (PetscBool)all[0];
+  report->dominant = (PetscBool)(all[0] && all[1] && !all[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -118,7 +118,7 @@ PETSC_UNUSED static PetscErrorCode ProblemFill(Mat A, Problem problem, PetscReal
 {
   PetscInt     n, start, end, count, *cols;
   PetscScalar *values;
-  PetscBool    definite = (PetscBool)(problem == PROBLEM_POISSON);
+  PetscMPIInt  definite = problem == PROBLEM_POISSON;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &n, NULL));
@@ -131,7 +131,7 @@ PETSC_UNUSED static PetscErrorCode ProblemFill(Mat A, Problem problem, PetscReal
   PetscCall(PetscFree2(cols, values));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &definite, 1, MPI_C_BOOL, MPI_LAND, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &definite, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
   if (definite) PetscCall(SetSPD(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /*
-   The device functions of a build without CUDA: each returns TRSV_ERR_UNSUPPORTED. No algorithm in the table of that
-   build calls them.
+   The device functions of a build without CUDA: TRSV_ERR_UNSUPPORTED, unless they do nothing. No algorithm in the table
+   of that build calls them.
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"

@@ -108,7 +108,7 @@ static void FailAndOrder(Thread *t)
 
   t->columns[0][at] = ROWS;
   Expect(t, TrsvAnalyze(&A, &analysis) == TRSV_ERR_STRUCTURE, "a column that there is not");
-  (void)snprintf(wanted, sizeof(wanted), "row %d:", row);
+  (void)snprintf(wanted, sizeof(wanted), "row %d has", row);
   Expect(t, !strncmp(TrsvErrorMessage(), wanted, strlen(wanted)), "the message of another thread");
   t->columns[0][at] = kept;
   TrsvSettingsRequest(t->number ? "second" : "first");

@@ -163,7 +163,7 @@ static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
    returns false after a wait exceeded its limit, in this or another thread of the plan: the thread then publishes NaN
    as its value, which ends waits for it. progress: the blocks of this launch note progress. The limit then counts from
    the last progress of any block: if all blocks run from the start, the last one may wait for its first value as long
-   as the launch takes. Without progress the wait ends in time, whatever the clock shows. */
+   as the launch takes. Without progress a wait with a limit below 52 days ends, whatever the clock shows. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;
@@ -176,9 +176,10 @@ struct TrsvSpinLimit {
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;
     if (now - since <= sync.timeout) return true;
-    if (progress) { /* the word is 0 before the first note, and at most 64 units after `now` */
-      const unsigned ago = trsv_progress_time(now) - trsv_load(sync.abort_device + 1) + 64;
-      if (ago <= (sync.timeout >> 20) + 64) return true;
+    if (progress) { /* noted is 0 before the first note; clocks of multiprocessors may differ by less than 64 units */
+      const unsigned noted = trsv_load(sync.abort_device + 1),
+                     ago   = trsv_progress_time(trsv_nanoseconds()) - noted + 64;
+      if (ago <= (sync.timeout >> 20) + 65) return true;
     }
     trsv_give_up(sync);
     return false;

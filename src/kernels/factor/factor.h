@@ -114,9 +114,9 @@ struct TrsvFactor {
   unsigned char *mirror_offset; /* with pivots, for ILU: for each entry of L, the offset of its mirror image in a row of
                                    U; NULL if an entry has no mirror image, or an offset exceeds 255 */
   int            lanes_per_row; /* 1 with pivots */
-  int            groups;        /* of lanes */
+  int            groups;        /* of lanes; 0 with pivots */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or
-                                   FACTOR_NO_ROW; with pivots NULL until they are found without a plan */
+                                   FACTOR_NO_ROW; with pivots [rows], NULL until they are found without a plan */
   int           *work_offset;   /* [groups] the index in work of the row of a whole warp; NULL: no row needs a warp */
   void          *work;          /* rows of whole warps while they are computed */
   int            longest_warp_row; /* entries of the longest of them */

@@ -243,7 +243,7 @@ static __global__ void multicolor_wave_colors(const MatrixRows A, const unsigned
   if (threadIdx.x % 32 == 0) atomicMax(largest, c);
 }
 
-/* work [3 rows + 1]; *nodes, on the host: the number of nodes. */
+/* work [2 rows + 1]; *nodes, on the host: the number of nodes. */
 static TrsvError FindNodes(const MatrixRows &A, int *work, int *nodes)
 {
   const size_t rows    = (size_t)A.rows;

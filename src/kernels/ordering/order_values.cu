@@ -10,7 +10,7 @@
 
    Mapping: magnitudes: a thread for each value. Discarded fill: a block for each row i of a sample, whose warps share
    its entries k; the lanes of a warp share row k. Memory order: sums cross threads at barriers of a block, and blocks
-   at the end of a launch. Why it ends: no thread waits. Same bits: a tree adds up the sums of a block; a second launch,
+   at the end of a launch. Why it ends: no thread waits. Same bits: sums in a fixed order of threads; a second launch,
    of one block, adds up those of all blocks; the sample is fixed.
 */
 #include <math.h>

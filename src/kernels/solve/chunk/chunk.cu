@@ -150,7 +150,7 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 }
 
 /* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
-   predicted to be faster. */
+   predicted to be faster. Such a plan is finished by FinishPlain(). */
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {

@@ -73,7 +73,8 @@ TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const 
 TrsvError TrsvLevelCSRLengths(const TrsvSplit *, const int *position, int *length);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
 
-/* Makes the sequence in which no row has more than `longest` entries. memory: scratch with its arrays, or NULL. */
+/* Makes the sequence in which no row has more than `longest` entries. *memory, NULL before the call, becomes scratch
+   with its arrays. */
 TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *, void **memory);
 
 #ifdef __cplusplus

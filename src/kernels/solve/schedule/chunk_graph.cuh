@@ -84,6 +84,7 @@ struct ChunkHeights {
   void      *extended; /* holds the graph if rows were split */
 };
 
+/* The caller frees the heights, also after an error. */
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkHeights *);
 void      TrsvChunkHeightsFree(ChunkHeights *);
 TrsvError TrsvChunkSplitRows(ChunkHeights *); /* replaces the graph by one whose long rows are split */
