@@ -67,10 +67,10 @@ typedef struct {
 typedef struct TrsvIlu TrsvIlu;
 
 /* The symbolic factorization: splits the pattern of A, on the device, into L and U in the requested order and analyzes
-   both. A may be wide. The host has to factor if A or its offsets are NULL, or if
-   TrsvIluDescribe gives a reason; an invalid pattern (a row without a diagonal entry, columns that do not rise) is such
-   a reason, not an error. Needs the values of A unless the order is TRSV_ORDER_GIVEN. Works in the default stream and
-   waits for it. TRSV_ERR_ARGUMENT: row is not a permutation. */
+   both. A may be wide. The host has to factor if A or its offsets are NULL, or if TrsvIluDescribe gives a reason; an
+   invalid pattern (a row without a diagonal entry, columns that do not rise) is such a reason, not an error. Needs the
+   values of A unless the order is TRSV_ORDER_GIVEN. Works in the default stream and waits for it.
+   TRSV_ERR_ARGUMENT: row is not a permutation. */
 TrsvError TrsvIluCreate(const TrsvIluRequest *, int rows, const TrsvCSR *A, TrsvIlu **ilu);
 
 /* Makes the plans for solves with A, or with its transpose, in the given memory, and fills them if there are values.

@@ -50,6 +50,7 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
 {
   return TRSV_SUCCESS;
 }
+
 void   TrsvDeviceFree(void *pointer) { }
 void   TrsvDeviceFreeAll(int n, void *const memory[]) { }
 void   TrsvScratchFree(void *device, TrsvStream stream) { }

@@ -52,9 +52,10 @@ struct TrsvLevelSearch {
   TrsvSearch       *found;
 };
 
+#define TRSV_LEVEL_SEARCH "the search for level sets" /* in messages */
+
 /* Searches up to three triangles with the same number of rows, in one launch in the default stream. The caller checks
    found by TrsvSyncCheck(found->state, TRSV_LEVEL_SEARCH). */
-#define TRSV_LEVEL_SEARCH "the search for level sets"
 TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 
 /* The number of level sets for blocks of this size; with 2 or 3 searches, also for blocks of size / 2 and size / 4, in

@@ -53,8 +53,9 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;
   return TrsvFail(TRSV_ERR_TIMEOUT,
-                  "an earlier solve or factorization waited longer than %g s for one value and gave up; its result is "
-                  "NaN", limit);
+                  "an earlier solve or factorization waited longer than %g s for one value and gave up; "
+                  "its result is NaN",
+                  limit);
 }
 
 void TrsvSyncDestroy(TrsvSync *sync)
