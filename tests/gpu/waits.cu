@@ -8,6 +8,7 @@
             sizes; the kernels assume that a thread that has read the new upper half reads all of the new word in its
             next load. Another warp of the block stores, or another block of a cluster.
    long     a correct solve takes longer than the limit of a wait
+   lost     a chunk computes nothing: the chunks after it give up in time, though none of them notes progress
    streams  two streams use one object in turn, without a wait between
    graph    a graph of solves is replayed after a solve that gave up
 */
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <vector>
 #include "device/sync.cuh"
-#include "solve/chunk/chunk.h"
+#include "solve/chunk/inverse.cuh"
 #include "solve/plan/table.h"
 #include "trsv.h"
 #include "expect.cuh"
@@ -186,13 +187,18 @@ static double MeasureSolve(TrsvPlan *plan, const double *b, double *x)
   return 1e-3 * ms;
 }
 
-static void TestLongSolve(int cluster)
+static void SetChunks(int cluster)
 {
   TrsvChunkSettings settings = {};
 
   settings.chunks = 64, settings.length = 3, settings.width = 32, settings.cluster = cluster, settings.ring = 4096;
   settings.stages = 4, settings.import_lifetime = -1, settings.steps_l2 = 8, settings.steps_cluster = 4;
   TrsvChunkSettingsOverride(&settings);
+}
+
+static void TestLongSolve(int cluster)
+{
+  SetChunks(cluster);
   TrsvSetTimeout(TRSV_TIMEOUT);
   Chain c(40000000, "chunk"); /* a wait reads the clock each ms or so: the limit must be several of these */
   TrsvChunkSettingsOverride(NULL);
@@ -206,6 +212,35 @@ static void TestLongSolve(int cluster)
   EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, NULL));
   EXPECT_CUDA(cudaDeviceSynchronize());
   printf("long, clusters of %d: a solve of %.3g s under a limit of %.3g s\n", cluster, seconds, seconds / 3);
+  TrsvSetTimeout(TRSV_TIMEOUT);
+}
+
+static void TestLostValue(int cluster)
+{
+  static const double    limit = 0.2;
+  static const ChunkHead none  = {};
+
+  SetChunks(cluster);
+  TrsvSetTimeout(TRSV_TIMEOUT);
+  Chain c(4000, "chunk"); /* 8 stages in each chunk: too few for a note of progress */
+  TrsvChunkSettingsOverride(NULL);
+  if (!c.plan) return;
+  ChunkPlan *p = (ChunkPlan *)c.plan->data;
+  if (p->inverse) p = (ChunkPlan *)p->inverse->product->data;
+  EXPECT(p->blocks > 36 && p->schedule.stages <= 14 * (int)p->blocks, "%u chunks have %d stages", p->blocks,
+         p->schedule.stages);
+  EXPECT_SUCCESS(TrsvPlanSolve(c.plan, c.b, c.x, NULL));
+  EXPECT(!c.Wrong(), "wrong before a value is lost");
+  EXPECT_CUDA(cudaMemcpy(p->heads + 36, &none, sizeof(none), cudaMemcpyHostToDevice));
+  TrsvSetTimeout(limit);
+  const double seconds = MeasureSolve(c.plan, c.b, c.x);
+  const int    wrong   = c.Wrong();
+  EXPECT(seconds > limit && seconds < 10 * limit, "the solve gives up after %g s, its limit is %g s", seconds, limit);
+  EXPECT(wrong > 0, "no value is missing: nothing was tested");
+  EXPECT(TrsvPlanSolve(c.plan, c.b, c.x, NULL) == TRSV_ERR_TIMEOUT, "the next call does not tell");
+  EXPECT_CUDA(cudaDeviceSynchronize());
+  printf("lost, clusters of %d: gave up after %.3g s of %.3g s, %d of %d numbers are missing\n", cluster, seconds, limit,
+         wrong, c.rows);
   TrsvSetTimeout(TRSV_TIMEOUT);
 }
 
@@ -323,7 +358,8 @@ int main(void)
   TestHalves<TrsvComplex<double>>("complex double");
   TestHalves<TrsvComplex<float>>("complex float");
   TestLongSolve(1);
-  if (TrsvDeviceGetLimits().clusters) TestLongSolve(8);
+  TestLostValue(1);
+  if (TrsvDeviceGetLimits().clusters) TestLongSolve(8), TestLostValue(8);
   TestStreams();
   TestGraph("thread"); /* not chunk: its limit counts from the last progress */
   printf(failures ? "%d failures\n" : "all right\n", (int)failures);
