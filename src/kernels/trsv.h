@@ -18,9 +18,10 @@
    there, or use one in another stream for the first time.
 
    Timeouts: a thread of the device waits at most timeout seconds for one value. A solve that exceeds this writes NaN to
-   x, and the next call returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of solves that exceeded it
-   writes NaN until that call. TrsvIluCreate, TrsvIluPrepare and TrsvIluSetValues return TRSV_ERR_TIMEOUT if one of
-   their own waits exceeds it, TrsvIluTune if that happens outside of a trial.
+   x, and the next solve with that triangle returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of
+   solves that exceeded it writes NaN until that call; solves that are captured return TRSV_ERR_TIMEOUT until a solve
+   that is not. TrsvIluCreate, TrsvIluPrepare and TrsvIluSetValues return TRSV_ERR_TIMEOUT if one of their own waits
+   exceeds it, TrsvIluTune if that happens outside of a trial.
 
    Units: indices have 32 bits and start at 0, times are seconds, sizes are bytes. Ownership: arrays passed in belong to
    the caller and are not kept.

@@ -87,10 +87,12 @@ static PetscErrorCode GetReason(KSP ksp, const char **reason)
   else if (ksp->chknorm >= 0) *reason = "KSPSetCheckNormIteration() leaves out norms";
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED) *reason = "the preconditioner has failed";
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(vectors) && !*reason; i++) {
-    PetscBool on_device;
+    PetscBool on_device, bound;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)vectors[i], VECSEQCUDA, &on_device));
+    PetscCall(VecBoundToCPU(vectors[i], &bound));
     if (!on_device) *reason = "vectors are not of type seqcuda";
+    else if (bound) *reason = "vectors are bound to the host";
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

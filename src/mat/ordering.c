@@ -173,6 +173,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   PetscErrorCode  ierr;
 
   PetscFunctionBegin;
+  if (s->kind == MAT_FACTOR_ICC) column = NULL; /* MatReorderForNonzeroDiagonal() changes it, but ICC has one ordering */
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->is_natural = (PetscBool)(identity[0] && identity[1]);
@@ -187,7 +188,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   *localrow = *localcolumn = NULL;
   if (s->is_natural) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ReferenceOrNatural(row, n, localrow));
-  PetscCall(ReferenceOrNatural(column ? column : row, n, localcolumn)); /* ICC has one ordering */
+  PetscCall(ReferenceOrNatural(column ? column : row, n, localcolumn));
   /* PETSc's factor of another type is not read; some types are ordered by blocks */
   if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetIndices(*localrow, &r));

@@ -3,6 +3,7 @@
    transpose. On the host PETSc's factor solves, unless an algorithm is named.
 */
 #include "impl.h"
+#include <math.h>
 #include <petscdevice.h>
 
 /* Makes, fills and tunes the plans for solves in a memory, with A or with its transpose, before their first use. */
@@ -141,18 +142,11 @@ static PetscErrorCode SolveOnHost(const SpTRSVGPU *s, PetscBool transposed, Trsv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckFactor(Mat F)
-{
-  PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "The factorization failed; there is no solve with it");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Solves with PETSc's factor, which uses the local arrays of b and x. */
 static PetscErrorCode SolveByPetsc(Mat host, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   PetscFunctionBegin;
+  if (!host->rmap->N) PetscFunctionReturn(PETSC_SUCCESS); /* as MatSolve() does: some types then have no solve */
   if (part == TRSV_FORWARD) PetscUseTypeMethod(host, forwardsolve, b, x);
   else if (part == TRSV_BACKWARD) PetscUseTypeMethod(host, backwardsolve, b, x);
   else if (transposed) PetscUseTypeMethod(host, solvetranspose, b, x);
@@ -167,7 +161,10 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, TrsvPart part, Vec b, V
   PetscBool  bound;
 
   PetscFunctionBegin;
-  PetscCall(CheckFactor(F));
+  if (F->factorerrortype) { /* as MatSolve() does; halves of a solve come here */
+    PetscCall(VecSet(x, (PetscReal)INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
   /* halves only if the factor cannot be read as triangles: PETSc has none for ILU of aij */
@@ -215,7 +212,8 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the square roots of ICC's pivots, in the order of the factor, once after each numeric phase. */
+/* Computes the square roots of ICC's pivots, in the order of the factor, once after each numeric phase
+   for vectors of one type. */
 static PetscErrorCode MakeRoot(Mat F, Vec like)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
@@ -223,11 +221,15 @@ static PetscErrorCode MakeRoot(Mat F, Vec like)
   Vec                roots;
   PetscScalar       *root, pivot = 0;
   PetscInt           row   = -1;
+  PetscBool          same;
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckFactor(F));
+  if (s->root) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)s->root, ((PetscObject)like)->type_name, &same));
+    if (same) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VecDestroy(&s->root));
+  }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   ierr = VecDuplicate(like, &roots);
   if (ierr) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
@@ -255,9 +257,9 @@ static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  PetscCall(MakeRoot(F, x));
+  if (!F->factorerrortype) PetscCall(MakeRoot(F, x));
   PetscCall(Solve(F, PETSC_FALSE, TRSV_FORWARD, b, x));
-  PetscCall(VecPointwiseDivide(x, x, s->root));
+  if (!F->factorerrortype) PetscCall(VecPointwiseDivide(x, x, s->root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,6 +269,10 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
   PetscBool  same;
 
   PetscFunctionBegin;
+  if (F->factorerrortype) {
+    PetscCall(Solve(F, PETSC_FALSE, TRSV_BACKWARD, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MakeRoot(F, b));
   PetscCall(PetscObjectTypeCompare((PetscObject)s->scaled, ((PetscObject)b)->type_name, &same));
   if (!same) PetscCall(VecDestroy(&s->scaled)); /* one b is on the host and the next one on the GPU, or conversely */

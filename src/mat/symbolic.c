@@ -150,7 +150,7 @@ PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, c
   PetscCall(CheckAlgorithms(F, local));
   s->host_solver_named = (PetscBool)(s->memory == TRSV_HOST && (named[SPTRSVGPU_LOWER] || named[SPTRSVGPU_UPPER]));
   if (s->memory == TRSV_HOST && !s->host_solver_named && s->settings.selection != SPTRSVGPU_SELECT_MODEL)
-    PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
+    PetscCall(PetscInfo(F, "Selection %s is not used: on the host the solves are PETSc's own\n",
                         SpTRSVGPUSelections[s->settings.selection]));
   PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(RecordMatrix(s, A, local));

@@ -35,14 +35,14 @@ static PetscErrorCode ViewSolve(PetscViewer viewer, const char *name, const Trsv
 /* If PETSc's factor solves: its triangles are analyzed for this view. */
 static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
 {
-  static const char  algorithm[] = "algorithm " MATSOLVERPETSC ": PETSc's own, the matrix is on the host";
+  static const char  algorithm[] = "algorithm " MATSOLVERPETSC ": PETSc's own, on the host";
   SpTRSVGPUTriangles t;
   TrsvStatistics     L, U;
   TrsvError          error;
 
   PetscFunctionBegin;
   if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
-    Print("  selection %s not used: the matrix is on the host, the solves are PETSc's own\n",
+    Print("  selection %s not used: on the host the solves are PETSc's own\n",
           SpTRSVGPUSelections[s->settings.selection]);
   if (!s->is_csr) {
     Print("  %s\n", algorithm);
@@ -81,9 +81,10 @@ static PetscErrorCode ViewFactor(Mat F, const TrsvIluInfo *info, PetscViewer vie
   PetscFunctionBegin;
   if (s->on_device) {
     Print("%s factored on the GPU, solves on %s\n", kind, on);
-    Print("  %d lanes a row, factor %.3g MB", info->lanes, 1e-6 * (double)info->factor_bytes);
-    if (s->outcome.attempts > 1) Print(", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift);
-    Print("\n");
+    if (s->outcome.attempts > 1)
+      Print("  %d lanes a row, factor %.3g MB, %d attempts, diagonal shifted by %g\n", info->lanes,
+            1e-6 * (double)info->factor_bytes, s->outcome.attempts, s->outcome.shift);
+    else Print("  %d lanes a row, factor %.3g MB\n", info->lanes, 1e-6 * (double)info->factor_bytes);
   } else
     Print("%s factored on the host by PETSc%s%s, solves on %s\n", kind, info->host_reason[0] ? ": " : "",
           info->host_reason, on);

@@ -20,6 +20,7 @@ typedef struct {
   MatFactorType      requested_kind;    /* MAT_FACTOR_NONE: by the matrix */
   MatFactorType      kind;              /* of the last set-up */
   const char        *kind_reason;       /* why, if none was requested */
+  PetscBool          by_spd;            /* ICC, because the matrix was known to be SPD */
   PetscBool          has_shift;         /* the user has set */
   MatFactorShiftType shift;             /* this shift type */
   char               given_ordering[64]; /* the MatOrderingType that the user has set; "": none */

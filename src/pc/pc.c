@@ -70,7 +70,8 @@ static PetscErrorCode ChooseKindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
     spd            = (PetscBool)!spd;
     p->kind_reason = "the only one that PETSc has for matrices of this type";
   }
-  p->kind = kinds[spd];
+  p->kind   = kinds[spd];
+  p->by_spd = (PetscBool)(spd && has[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,9 +130,12 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   Mat           F;
   PetscBool     ours;
   SpTRSVGPU    *s;
+  const char   *prefix;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetPC(pc, &p));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  if (pc->pmat) PetscCall(MatSetOptionsPrefixFactor(pc->pmat, prefix)); /* PETSc does that in the set-up only */
   PetscCall((*p->setupsolvertype)(pc));
   PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() would call this function again */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
@@ -165,7 +169,7 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
   const SpTRSVGPU *s;
   PetscObjectId    id;
-  PetscBool        cusparse;
+  PetscBool        cusparse, known, spd;
   Mat              local;
 
   PetscFunctionBegin;
@@ -175,6 +179,8 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   PetscCall(SpTRSVGPUGetLocal(pc->pmat, &local));
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
   if (id != s->id || cusparse != s->is_cusparse || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
+  if (p->requested_kind == MAT_FACTOR_NONE && p->by_spd && known && !spd) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,6 +227,8 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
+  /* what the factor has used, for views and PCFactorGetShiftType() */
+  if (ours && HasNonzeroShift(p) && ((SpTRSVGPU *)F->data)->is_cusparse) PetscCall((*p->setshifttype)(pc, p->shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

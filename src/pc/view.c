@@ -48,7 +48,7 @@ PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n",
                                        s->memory == TRSV_DEVICE ?
                                          "thread-level kernels preferred" :
-                                         "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
+                                         "on the host the same as " PCSPTRSVGPU));
   }
   PetscCall(ViewPCILU(pc, p, (PetscBool)(s && s->any_multicolor), viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -239,8 +239,8 @@ static void TestLostValue(int cluster)
   EXPECT(wrong > 0, "no value is missing: nothing was tested");
   EXPECT(TrsvPlanSolve(c.plan, c.b, c.x, NULL) == TRSV_ERR_TIMEOUT, "the next call does not tell");
   EXPECT_CUDA(cudaDeviceSynchronize());
-  printf("lost, clusters of %d: gave up after %.3g s of %.3g s, %d of %d numbers are missing\n", cluster, seconds, limit,
-         wrong, c.rows);
+  printf("lost, clusters of %d: gave up after %.3g s of %.3g s, %d of %d numbers are missing\n", cluster, seconds,
+         limit, wrong, c.rows);
   TrsvSetTimeout(TRSV_TIMEOUT);
 }
 

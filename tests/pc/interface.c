@@ -44,6 +44,10 @@ static PetscErrorCode CheckFactorTypes(void)
   PetscCall(PCSetOperators(pc, S, S));
   PetscCall(PCSetUp(pc));
   PetscCall(CheckFactorType("SPD", pc, MAT_FACTOR_NONE, MAT_FACTOR_ICC));
+  PetscCall(MatSetOption(S, MAT_SPD, PETSC_FALSE));
+  PetscCall(PetscObjectStateIncrease((PetscObject)S));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckFactorType("no longer SPD", pc, MAT_FACTOR_NONE, MAT_FACTOR_ILU));
   PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
   PetscCall(PCSetUp(pc));
   PetscCall(CheckFactorType("set to ILU", pc, MAT_FACTOR_ILU, MAT_FACTOR_ILU));
@@ -80,9 +84,12 @@ static PetscErrorCode CheckAlgorithms(const char name[])
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_RANDOM, 100, &B));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSetOptionsPrefix(pc, "own_"));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCFactorSetUpMatSolverType(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetOptionsPrefix(F, &lower));
+  PetscCall(CheckString("prefix", lower, "own_"));
   PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, by default", lower, "auto"));
   PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));

@@ -187,6 +187,23 @@ int main(int argc, char **args)
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
       test:
+         # by plans, which have the order that PETSc gives
+         suffix: nonzeros_along_diagonal_icc
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem saddle -pc_factor_nonzeros_along_diagonal
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
+      test:
+         # halves of solves with a factorization that has failed
+         suffix: failed_symmetric
+         args: -problem saddle -ksp_type gmres -ksp_pc_side symmetric -pc_factor_shift_type none
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
+      test:
+         suffix: dense_empty_rank
+         nsize: 3
+         args: -mat_type dense -problem diagonal -n 2 -ours " -pc_type sptrsvgpu"
+         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+      test:
          suffix: shift
          args: -problem saddle -pc_factor_shift_type {{none positive_definite}}
       test:

@@ -72,6 +72,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);
+cudaError_t cudaStreamGetId(cudaStream_t, unsigned long long *);
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);

@@ -9,9 +9,9 @@
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
-  /* from pageable memory this returns after it has read the source */
-  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)),
-               "copy to the device");
+  TrsvCall(Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)),
+                 "copy to the device"));
+  return TrsvDeviceWait(stream); /* else a copy from pinned memory could still read the source */
 }
 
 extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)

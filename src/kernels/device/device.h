@@ -117,16 +117,16 @@ TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n);
 TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *task), TrsvError (*end)(void *task), void *first, void *second);
 
 /* stream.cu: orders the work of one object in several streams. All members start as zeros. Between Begin and End the
-   caller launches work in the stream; the object's earlier work in another stream is done first. Work in one stream
-   only costs nothing: the first change of the stream waits for the device, and later each End records an event. Streams
-   under capture are not ordered. Begin and TrsvWorkDevice return TRSV_ERR_ARGUMENT if the current device is not that of
-   the first call. */
+   caller launches work in the stream; the object's earlier work in another stream is done first. The first change of
+   the stream waits for the device, and later each End records an event. Streams under capture are not ordered. Begin
+   and TrsvWorkDevice return TRSV_ERR_ARGUMENT if the current device is not that of the first call. */
 typedef struct {
-  int        device; /* 1 + the device of the object; 0: not known yet */
-  int        begun;  /* 1: there has been work */
-  TrsvStream last;
-  void      *done;   /* an event after the last work; NULL: the stream has never changed */
+  int                device; /* 1 + the device of the object; 0: not known yet */
+  int                begun;  /* 1: there has been work */
+  unsigned long long last;   /* the id of its stream: a new stream may have the handle of a destroyed one */
+  void              *done;   /* an event after the last work; NULL: the stream has never changed */
 } TrsvWorkOrder;
+TrsvError TrsvDeviceIsCaptured(TrsvStream, int *captured);
 TrsvError TrsvWorkDevice(TrsvWorkOrder *);
 TrsvError TrsvWorkBegin(TrsvWorkOrder *, TrsvStream);
 TrsvError TrsvWorkEnd(TrsvWorkOrder *, TrsvStream);

@@ -108,11 +108,11 @@ extern "C" TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *wor
 
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
 
-static TrsvError IsCaptured(cudaStream_t stream, bool *captured)
+extern "C" TrsvError TrsvDeviceIsCaptured(TrsvStream stream, int *captured)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
 
-  TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
+  TrsvCall(Check(cudaStreamIsCapturing(TrsvDeviceStream(stream), &status), "cudaStreamIsCapturing"));
   *captured = status != cudaStreamCaptureStatusNone;
   return TRSV_SUCCESS;
 }
@@ -145,27 +145,29 @@ extern "C" TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
 extern "C" TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
 {
   const cudaStream_t now = TrsvDeviceStream(stream);
-  bool               captured;
+  unsigned long long id;
+  int                captured;
 
   TrsvCall(TrsvWorkDevice(order));
-  if (order->begun && now == order->last) return TRSV_SUCCESS;
-  TrsvCall(IsCaptured(now, &captured));
-  if (captured) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
+  if (captured) return TRSV_SUCCESS; /* a query of its id would end the capture */
+  TrsvCall(Check(cudaStreamGetId(now, &id), "cudaStreamGetId"));
+  if (order->begun && id == order->last) return TRSV_SUCCESS;
   if (order->done) TrsvCall(Check(cudaStreamWaitEvent(now, (cudaEvent_t)order->done, 0), "cudaStreamWaitEvent"));
   else if (order->begun) TrsvCall(StartEvents(order));
   order->begun = 1;
-  order->last  = now;
+  order->last  = id;
   return TRSV_SUCCESS;
 }
 
 extern "C" TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
 {
-  const cudaStream_t now = TrsvDeviceStream(stream);
-  bool               captured;
+  int captured;
 
   if (!order->done) return TRSV_SUCCESS;
-  TrsvCall(IsCaptured(now, &captured));
-  return captured ? TRSV_SUCCESS : Check(cudaEventRecord((cudaEvent_t)order->done, now), "cudaEventRecord");
+  TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
+  if (captured) return TRSV_SUCCESS;
+  return Check(cudaEventRecord((cudaEvent_t)order->done, TrsvDeviceStream(stream)), "cudaEventRecord");
 }
 
 extern "C" void TrsvWorkDestroy(TrsvWorkOrder *order)

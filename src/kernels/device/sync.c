@@ -44,9 +44,12 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
   const unsigned zero = 0;
   const double   limit = 1e-9 * (double)sync->timeout; /* of the launches before */
   unsigned       abort_device;
+  int            captured;
 
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
+  if (captured) return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve gave up a wait; solve once before a capture");
   /* The download waits for the launch: a block that still ran could set the words again after they are cleared. All
      blocks have then taken tickets, so the counter is right. */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));

@@ -12,7 +12,8 @@ static const char *FindHostReason(const TrsvIluRequest *r, int rows, const TrsvC
   if (r->place == TRSV_PLACE_HOST) return "requested";
   if (r->fill_levels > 0) return "there are levels of fill";
   if (!rows) return "there are no rows";
-  if (r->row && memcmp(r->row, r->column, sizeof(int) * (size_t)rows)) return "rows and columns have different orders";
+  if (r->row != r->column && (!r->row || !r->column || memcmp(r->row, r->column, sizeof(int) * (size_t)rows)))
+    return "rows and columns have different orders";
   if (!A || !A->offsets) return "the matrix is not stored in compressed sparse rows";
   return "";
 }
@@ -104,15 +105,20 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   return error;
 }
 
-TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvStream stream)
+static int WorksOnDevice(const TrsvIlu *ilu, TrsvMemory memory)
 {
-  TrsvSetTimeout(ilu->request.timeout);
-  return ilu->request.memory == TRSV_DEVICE ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+  return memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE;
 }
 
-TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvError error, TrsvStream stream)
+TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvMemory memory, TrsvStream stream)
 {
-  const TrsvError end = ilu->request.memory == TRSV_DEVICE ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
+  TrsvSetTimeout(ilu->request.timeout);
+  return WorksOnDevice(ilu, memory) ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvMemory memory, TrsvError error, TrsvStream stream)
+{
+  const TrsvError end = WorksOnDevice(ilu, memory) ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
 
   return error ? error : end;
 }
@@ -133,19 +139,22 @@ TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *p
   memset(ilu->ready, 0, sizeof(ilu->ready));
   ilu->factored = 0;
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-  TrsvCall(TrsvIluBegin(ilu, stream));
+  TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
   error = TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
                               outcome, stream);
   ilu->factored = !error && outcome->row < 0;
   if (ilu->factored) error = TrsvIluFill(ilu, NULL, stream);
-  return TrsvIluEnd(ilu, error, stream);
+  return TrsvIluEnd(ilu, TRSV_DEVICE, error, stream);
 }
 
 TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
 {
+  TrsvPair *const *device = ilu->pair[TRSV_DEVICE];
+  const TrsvMemory memory = device[0] || device[1] ? TRSV_DEVICE : TRSV_HOST;
+
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  TrsvCall(TrsvIluBegin(ilu, stream));
-  return TrsvIluEnd(ilu, TrsvIluFill(ilu, factor, stream), stream);
+  TrsvCall(TrsvIluBegin(ilu, memory, stream));
+  return TrsvIluEnd(ilu, memory, TrsvIluFill(ilu, factor, stream), stream);
 }
 
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
@@ -153,9 +162,9 @@ TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
   const int *given = ilu->factor ? ilu->factor->order : NULL;
   TrsvError  error = TRSV_SUCCESS;
 
-  TrsvCall(TrsvIluBegin(ilu, stream));
+  TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
   if (given) error = TrsvDeviceDownload(order, given, sizeof(int) * (size_t)ilu->rows, stream);
-  TrsvCall(TrsvIluEnd(ilu, error, stream));
+  TrsvCall(TrsvIluEnd(ilu, TRSV_DEVICE, error, stream));
   for (int i = 0; i < ilu->rows && !given; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");

@@ -69,9 +69,10 @@ TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 
-/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns that error, or its own. */
-TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
-TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
+/* Functions of trsv.h call these before and after work with plans in this memory. TrsvIluEnd returns that error, or its
+   own. */
+TrsvError TrsvIluBegin(TrsvIlu *, TrsvMemory, TrsvStream);
+TrsvError TrsvIluEnd(TrsvIlu *, TrsvMemory, TrsvError, TrsvStream);
 
 /* Records the peak of device memory at the end of the first set-up. */
 void TrsvIluRecordPeak(TrsvIlu *);

@@ -157,12 +157,14 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
 {
   const TrsvFactor *f      = ilu->factor;
   TrsvOrderChoice   choice = ilu->order;
+  TrsvWorkOrder     work   = ilu->work;
   double            fill[2];
   TrsvCSR           N;
   TrsvError         error;
 
   reason[0] = 0;
   if (!f || ilu->request.order != TRSV_ORDER_AUTO || !choice.multicolor) return TRSV_SUCCESS;
+  TrsvCall(TrsvWorkDevice(&work));
   TrsvCall(TrsvNarrowCreate(A, &N));
   error = TrsvDeviceDiscardedFill(N.rows, N.offsets, N.columns, f->order, f->precision, N.values, fill);
   TrsvNarrowDestroy(A, &N);

@@ -15,10 +15,10 @@ typedef struct {
 
 static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
 {
-  v->L =
-      (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
-  v->U =
-      (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
+  v->L = (TrsvMatrix){
+    t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
+  v->U = (TrsvMatrix){
+    t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
   v->l      = t->L.values;
   v->u      = t->U.values;
   v->row    = t->row;
@@ -35,7 +35,7 @@ static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
 /* Gets the triangles that plans in this memory need. whole: 1: first rebuilds the arrays that the factor has
    released. */
 static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
-                         TrsvStream stream)
+                              TrsvStream stream)
 {
   memset(v, 0, sizeof(*v));
   if (factor) {
@@ -114,8 +114,8 @@ TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const 
                          TrsvStream stream)
 {
   if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
-  TrsvCall(TrsvIluBegin(ilu, stream));
-  return TrsvIluEnd(ilu, PreparePair(ilu, memory, transposed, factor, stream), stream);
+  TrsvCall(TrsvIluBegin(ilu, memory, stream));
+  return TrsvIluEnd(ilu, memory, PreparePair(ilu, memory, transposed, factor, stream), stream);
 }
 
 static TrsvError TunePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
@@ -142,8 +142,8 @@ TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const Trs
                       TrsvStream stream)
 {
   if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no plans with values to tune");
-  TrsvCall(TrsvIluBegin(ilu, stream));
-  return TrsvIluEnd(ilu, TunePair(ilu, memory, transposed, factor, seconds, stream), stream);
+  TrsvCall(TrsvIluBegin(ilu, memory, stream));
+  return TrsvIluEnd(ilu, memory, TunePair(ilu, memory, transposed, factor, seconds, stream), stream);
 }
 
 int TrsvIluIsReady(const TrsvIlu *ilu, TrsvMemory memory, int transposed) { return ilu->ready[memory][transposed]; }
@@ -156,11 +156,11 @@ TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart
 
   if (!ilu->ready[memory][transposed])
     return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with; set values first");
-  if (memory == TRSV_DEVICE) TrsvCall(TrsvIluBegin(ilu, stream));
+  if (memory == TRSV_DEVICE) TrsvCall(TrsvIluBegin(ilu, memory, stream));
   if (part == TRSV_SOLVE) error = TrsvPairSolve(pair, b, x, stream);
   else if (part == TRSV_FORWARD) error = TrsvPairForward(pair, b, x ? x : pair->work, stream);
   else error = TrsvPairBackward(pair, b ? b : pair->work, x, stream);
-  return memory == TRSV_DEVICE ? TrsvIluEnd(ilu, error, stream) : error;
+  return memory == TRSV_DEVICE ? TrsvIluEnd(ilu, memory, error, stream) : error;
 }
 
 int TrsvIluIsOneLaunch(const TrsvIlu *ilu, TrsvMemory memory, int transposed)
@@ -193,10 +193,10 @@ TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
   memset(t, 0, sizeof(*t));
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
   if (!ilu->factored) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
-  TrsvCall(TrsvIluBegin(ilu, stream));
+  TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
   error = TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream);
   if (!error) error = TrsvFactorDownload(ilu->factor, t, stream);
-  error = TrsvIluEnd(ilu, error, stream);
+  error = TrsvIluEnd(ilu, TRSV_DEVICE, error, stream);
   if (error || t->L.values) return error;
   TrsvTrianglesDestroy(t);
   return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");

@@ -29,8 +29,6 @@ static TrsvIlu *MakeChain(Square *A, double timeout)
   return ilu;
 }
 
-int cudaSetDevice(int);
-
 /* Work in several streams is ordered: by a wait for the device at the first change of streams, by events later. With
    one stream there are no events. */
 static void CheckStreams(void)
@@ -45,16 +43,19 @@ static void CheckStreams(void)
   static const struct {
     int      stream; /* 0: the default stream */
     unsigned drains, records, waits;
+    int      renewed; /* 1: a new stream with this handle */
   } steps[] = {
-    {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 1, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 1, 0}, {1, 0, 1, 1},
+    {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 1, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 1},
+    {0, 0, 1, 1}, {0, 0, 1, 0}, {1, 0, 1, 1}, {1, 0, 1, 1, 1},
   };
 
   Begin("ilu: solves in several streams");
   objects = SimtObjects();
   for (size_t s = 0; ilu && s < sizeof(steps) / sizeof(steps[0]); s++) {
-    ExpectError(
-      TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, steps[s].stream ? (TrsvStream)&place[steps[s].stream] : NULL),
-      TRSV_SUCCESS, "TrsvIluSolve");
+    const TrsvStream stream = steps[s].stream ? (TrsvStream)&place[steps[s].stream] : NULL;
+
+    if (steps[s].renewed) SimtRenewStream(stream);
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, stream), TRSV_SUCCESS, "TrsvIluSolve");
     Expect(SimtDrains() - drains == steps[s].drains && SimtRecords() - records == steps[s].records &&
              SimtEventWaits() - waits == steps[s].waits,
            "step %zu: %u waits for the device, %u records, %u waits for events", s, SimtDrains() - drains,
@@ -75,6 +76,43 @@ static void CheckStreams(void)
   }
   TrsvIluDestroy(&ilu);
   Expect(SimtObjects() <= objects, "%zu objects instead of %zu", SimtObjects(), objects);
+  free(b);
+  free(x);
+  FreeSquare(&A);
+  End();
+}
+
+/* The matrix is on the host, but there are plans on the device. */
+static void CheckHostMatrix(void)
+{
+  const TrsvIluRequest request = {.precision = TRSV_DOUBLE, .memory = TRSV_HOST, .timeout = TRSV_TIMEOUT};
+  Square               A;
+  TrsvIlu             *device = MakeChain(&A, TRSV_TIMEOUT), *ilu = NULL;
+  TrsvCSR              csr = ViewOf(&A);
+  TrsvTriangles        t   = {0};
+  double              *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
+  int                  place[4];
+  unsigned             drains, records, waits;
+
+  Begin("ilu: plans on the device for a matrix on the host");
+  ExpectError(TrsvIluDownload(device, &t, NULL), TRSV_SUCCESS, "TrsvIluDownload");
+  if (ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) {
+    ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, &t, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    drains = SimtDrains(), records = SimtRecords(), waits = SimtEventWaits();
+    for (int s = 1; s < 4; s++)
+      ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, (TrsvStream)&place[s]), TRSV_SUCCESS,
+                  "TrsvIluSolve");
+    ExpectError(TrsvIluSetFactor(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluSetFactor");
+    Expect(SimtDrains() - drains == 1 && SimtRecords() - records == 4 && SimtEventWaits() - waits == 3,
+           "%u waits for the device, %u records, %u waits for events", SimtDrains() - drains, SimtRecords() - records,
+           SimtEventWaits() - waits);
+    (void)cudaSetDevice(1);
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSolve");
+    (void)cudaSetDevice(0);
+  }
+  TrsvIluDestroy(&ilu);
+  TrsvIluDestroy(&device);
+  TrsvTrianglesDestroy(&t);
   free(b);
   free(x);
   FreeSquare(&A);
@@ -132,6 +170,10 @@ static void CheckGivesUp(double limit, const char *message)
   const double took = 1e-9 * (double)(SimtNanoseconds() - start);
   Expect(took >= limit && took < limit + 45, "gave up after %g s", took);
   if (ilu) {
+    SimtCapture(1);
+    ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_TIMEOUT, "a captured call");
+    Expect(strstr(TrsvErrorMessage(), "solve once before a capture") != NULL, "'%s'", TrsvErrorMessage());
+    SimtCapture(0);
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_TIMEOUT, "the next call");
     Expect(strstr(TrsvErrorMessage(), message) != NULL, "'%s'", TrsvErrorMessage());
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "after that");
@@ -147,6 +189,7 @@ static void CheckGivesUp(double limit, const char *message)
 void TestIluStreams(void)
 {
   CheckStreams();
+  CheckHostMatrix();
   CheckOtherDevice();
   CheckGivesUp(2, "longer than 2 s");
   CheckGivesUp(50, "longer than 50 s");

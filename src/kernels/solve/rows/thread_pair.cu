@@ -65,11 +65,10 @@ static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream s
   TrsvThreadPair *p     = (TrsvThreadPair *)pair;
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
-  if (error) { /* the launch that gave up may have left values in words */
-    (void)ClearForwardSolution(pair, stream);
-    return error;
-  }
-  return TRSV_BY_PRECISION(p->precision, ThreadLaunchPair)(p, b, x, stream);
+  if (!error) return TRSV_BY_PRECISION(p->precision, ThreadLaunchPair)(p, b, x, stream);
+  /* the launch that gave up may have left values in words; if these are not cleared now, the next call does it */
+  if (ClearForwardSolution(pair, stream)) *p->sync.abort_host = 1;
+  return error;
 }
 
 const TrsvPairLaunch TrsvThreadPairLaunch = {CreatePair, ClearForwardSolution, SolvePair, DestroyPair};
