@@ -146,7 +146,6 @@ static PetscErrorCode SolveOnHost(const SpTRSVGPU *s, PetscBool transposed, Trsv
 static PetscErrorCode SolveByPetsc(Mat host, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  if (!host->rmap->N) PetscFunctionReturn(PETSC_SUCCESS); /* as MatSolve() does: some types then have no solve */
   if (part == TRSV_FORWARD) PetscUseTypeMethod(host, forwardsolve, b, x);
   else if (part == TRSV_BACKWARD) PetscUseTypeMethod(host, backwardsolve, b, x);
   else if (transposed) PetscUseTypeMethod(host, solvetranspose, b, x);

@@ -1,6 +1,7 @@
 static char help[] = "The calls of sptrsvgpu.h, in a program that links the library.\n\n";
 
 #include "../common.h"
+#include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
 #include <sptrsvgpu.h>
 
 static PetscErrorCode CheckString(const char what[], const char is[], const char should[])

@@ -199,11 +199,6 @@ int main(int argc, char **args)
          args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
          args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
-         suffix: dense_empty_rank
-         nsize: 3
-         args: -mat_type dense -problem diagonal -n 2 -ours " -pc_type sptrsvgpu"
-         args: -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
-      test:
          suffix: shift
          args: -problem saddle -pc_factor_shift_type {{none positive_definite}}
       test:
