@@ -38,7 +38,7 @@ LIMIT = 1200  # seconds of processor time of a suite, as in tests/kernels/run: a
 RANKS_LIMIT = 200  # the same of ranks that may wait for each other for ever: a longer run is an error that is seen
 STOPPED = (-signal.SIGXCPU, 124, 137)  # status of a command that a limit ended
 PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
-PROGRAM = "build/tests-kernels/fast/kernels"
+PROGRAM, CHECKED = "build/tests-kernels/fast/kernels", "build/tests-kernels/checked/kernels"
 PETSC = ("petsc", "pretend", "failures", "orders")  # kinds of tests that need it
 VERDICTS = ("killed", "survived", "equivalent", "no result")
 
@@ -182,10 +182,13 @@ class Tree:
 
     def suites(self, algorithm, suites, both=True):
         """The failures of the suites; None if there are none."""
-        chosen = {"TRSV_TEST_ALGORITHM": algorithm} if algorithm else {}
+        program, chosen = PROGRAM, {"TRSV_TEST_ALGORITHM": algorithm} if algorithm else {}
+        if algorithm == "checked":  # the build with sanitizers, with few schedules
+            program, chosen, both = CHECKED, {"ASAN_OPTIONS": "allocator_may_return_null=1"}, False
+            self.need(f"-f tests/kernels/makefile BUILD=build {program}")
         for reduced in ({"TRSV_TEST_REDUCED": "1"}, {})[:1 + both]:
             for suite in suites:
-                status, out = self.run(f"{PROGRAM} {suite}", **chosen, **reduced)
+                status, out = self.run(f"{program} {suite}", **chosen, **reduced)
                 if status in STOPPED:
                     raise NoResult(f"{suite} did not end in {LIMIT} s")
                 if status:

@@ -50,6 +50,9 @@ extern "C" {
    checked. */
 extern size_t SimtPieceBytes;
 #define PIECE_BYTES SimtPieceBytes
+/* Bytes that belong to no array: if one was written, the program ends as the memory is freed. The address sanitizer
+   reports each use. */
+void SimtFence(char *from, char *to);
 
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaSetDevice(int);

@@ -18,12 +18,20 @@ static bool holds(const void *p, size_t bytes, TrsvStream stream = NULL)
   return simt::holds(p, bytes, TrsvDeviceStream(stream));
 }
 
+/* made: it was made to fail */
+static TrsvError refuse(const char *call, bool made)
+{
+  return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", call, made ? "made to fail" : "invalid argument");
+}
+
 extern "C" {
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream)))
-    return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
+  const bool made = fails();
+
+  if (made || (bytes && !holds(device, bytes, stream)))
+    return refuse("copy to the device", made);
   (void)simt::finish();
   if (bytes) memcpy(device, host, bytes);
   simt::mark_used(TrsvDeviceStream(stream));
@@ -32,8 +40,10 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream)))
-    return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
+  const bool made = fails();
+
+  if (made || (bytes && !holds(device, bytes, stream)))
+    return refuse("copy to the host", made);
   TrsvCall(TrsvDeviceWait(stream));
   if (bytes) memcpy(host, device, bytes);
   return TRSV_SUCCESS;
@@ -43,8 +53,10 @@ static uint64_t copied; /* bytes, on the device */
 
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream))))
-    return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  const bool made = fails();
+
+  if (made || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream))))
+    return refuse("copy on the device", made);
   (void)simt::finish();
   if (bytes) memcpy(to, from, bytes);
   simt::mark_used(TrsvDeviceStream(stream));
@@ -54,8 +66,10 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream st
 
 TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream)))
-    return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
+  const bool made = fails();
+
+  if (made || (bytes && !holds(device, bytes, stream)))
+    return refuse("clearing on the device", made);
   (void)simt::finish();
   if (bytes) memset(device, 0, bytes);
   simt::mark_used(TrsvDeviceStream(stream));
@@ -64,8 +78,10 @@ TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
-  if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1)))
-    return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
+  const bool made = fails();
+
+  if (made || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1)))
+    return refuse("scan", made);
   (void)simt::finish();
   for (int i = 0, sum = 0; i <= n; sum += i < n ? counts[i] : 0, i++) offsets[i] = sum;
   return TRSV_SUCCESS;
@@ -83,10 +99,11 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
 {
   const size_t   bytes = sizeof(int) * (size_t)n;
   const unsigned mask  = bits < 32 ? (1u << bits) - 1 : ~0u;
+  const bool     made  = fails();
 
-  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || !holds(values, bytes) ||
-                        !holds(sorted_values, bytes))))
-    return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
+  if (made || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || !holds(values, bytes) ||
+                       !holds(sorted_values, bytes))))
+    return refuse("sort", made);
   (void)simt::finish();
   if (bits > 8) { /* CUB's sort needs this workspace if one pass is not enough */
     void *room;
@@ -125,7 +142,9 @@ TrsvError TrsvDeviceMultiprocessors(int *count)
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
 {
   *shared_bytes = 0;
-  if (!kernel || blocks < 1 || fails()) return TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument");
+  const bool made = fails();
+
+  if (made || !kernel || blocks < 1) return refuse("cudaFuncSetAttribute", made);
   if (blocks >= 32) return TRSV_SUCCESS;
   const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = TrsvDeviceGetLimits().shared_bytes - 1024;
   *shared_bytes      = bytes < most ? bytes : most;
@@ -145,7 +164,9 @@ TrsvDeviceLimits TrsvDeviceGetLimits(void)
 
 TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
-  return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
+  const bool made = fails();
+
+  return made || !kernel ? refuse("cudaFuncSetAttribute", made) : TRSV_SUCCESS;
 }
 
 struct TrsvDeviceGraph {

@@ -236,6 +236,13 @@ void forget_shared(const Block *); /* it has ended: no thread sees pending store
 /* runtime.cc */
 bool fails();                              /* shall this call of the device fail? */
 void each_memory(void (*)(char *, size_t bytes)); /* of the device */
+
+/* fence.cc: bytes that belong to no array. check_fences() removes those of memory that is freed. */
+enum {
+  JUNK = 0xcd /* every byte of new memory */
+};
+void fence(char *from, char *to);
+void check_fences(char *memory, size_t bytes);
 bool holds(const void *p, size_t bytes, TrsvStream); /* may the stream use all of this device memory? */
 void mark_used(const void *stream);        /* the device and the stream have work */
 bool is_captured();                        /* is a stream captured? */

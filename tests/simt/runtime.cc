@@ -127,7 +127,8 @@ static cudaError_t give(size_t bytes, cudaMemPool_t pool, cudaStream_t stream, v
   char *const p = (char *)std::aligned_alloc(256, (bytes + 255) / 256 * 256);
 
   if (!p) return full();
-  memset(p, 0xcd, bytes);
+  memset(p, simt::JUNK, bytes);
+  simt::fence(p + bytes, p + (bytes + 255) / 256 * 256);
   live[p] = {bytes, pool, device, stream, !pool};
   *memory = p;
   return cudaSuccess;
@@ -149,6 +150,7 @@ static Piece take(void *memory)
   if (at == live.end()) fault("not device memory, or freed twice");
   const Piece piece = at->second;
   live.erase(at);
+  simt::check_fences((char *)memory, (piece.bytes + 255) / 256 * 256);
   free(memory);
   if (piece.pool) piece.pool->used -= piece.bytes;
   else if (piece.device != HOST) alone -= piece.bytes;

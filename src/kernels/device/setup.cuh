@@ -5,6 +5,9 @@
 #define TRSV_SETUP_CUH
 
 #include "device/sync.cuh"
+#ifdef TRSV_SIMT
+  #include "cuda_runtime.h"
+#endif
 
 /* Divides one allocation into arrays, each at a multiple of 256 bytes. If base is NULL, it only counts bytes. */
 struct TrsvArena {
@@ -13,8 +16,13 @@ struct TrsvArena {
 
   template <class T> void take(size_t count, T *&p, size_t size = sizeof(T))
   {
+    const size_t whole = (count * size + 255) / 256 * 256;
+
     p = (T *)(base + bytes);
-    bytes += (count * size + 255) / 256 * 256;
+#ifdef TRSV_SIMT
+    if (base) SimtFence(base + bytes + count * size, base + bytes + whole);
+#endif
+    bytes += whole;
   }
 };
 

@@ -207,6 +207,9 @@ static long FailEachAllocation(Setting *s, TrsvError (*run)(Setting *), int on_d
                 "place %ld: error %d", k, (int)error))
       return k;
     Expect(!error || *TrsvErrorMessage(), "place %ld: no message", k);
+    /* else the operation went on without what failed, to an error that this led to */
+    Expect(error != TRSV_ERR_DEVICE || strstr(TrsvErrorMessage(), "made to fail"), "place %ld: the error is %s", k,
+           TrsvErrorMessage());
     if (!ExpectError(run(s), TRSV_SUCCESS, "once there is memory again")) return k;
   }
 }
