@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 #include "engine.h"
 
 namespace simt {
@@ -41,11 +43,15 @@ static uint8_t             has_past[256]; /* how many earlier values, by address
 
 static uint8_t &pasts_of(const void *p) { return has_past[((uintptr_t)p >> 2) & 255]; }
 
+/* Words that tell the host of other words, in the running launches. */
+static std::vector<std::pair<Launch *, const unsigned *>> flags;
+
 void begin_memory()
 {
   pending.clear();
   memset(past, 0, sizeof(past));
   memset(has_past, 0, sizeof(has_past));
+  flags.clear();
 }
 
 void acquire() { running->floor = changes; }
@@ -215,6 +221,22 @@ void store(void *p, uint64_t bits, unsigned size)
   pending.push_back({running, running->block->launch, p, bits, size, nullptr});
   running->pending++;
   if (read(p, size) != bits) running->idle = 0;
+}
+
+/* The host does not run beside a launch, so a store that it might miss is found here. */
+void store_host(unsigned *p, unsigned v)
+{
+  for (const auto &f : flags)
+    if (f.first == running->block->launch && p < f.second && (uintptr_t)p / 256 == (uintptr_t)f.second / 256)
+      misuse("a word for the host is stored after the flag behind it");
+  store(p, v, sizeof(v));
+}
+
+void release_host(unsigned *p, unsigned v)
+{
+  release();
+  store(p, v, sizeof(v));
+  flags.push_back({running->block->launch, p});
 }
 
 /* An atomic operation without a used result may be as late as a store. */

@@ -46,6 +46,8 @@ enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 
 uint64_t load(const void *, unsigned size, Line);
 void     store(void *, uint64_t bits, unsigned size);
+void     store_host(unsigned *, unsigned);
+void     release_host(unsigned *, unsigned); /* the host waits for this word, and then reads those before it */
 void     release(); /* makes all stores of the thread visible before its later stores */
 void     acquire(); /* its later loads return values no older than those of its earlier loads */
 void     reduce(void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, unsigned size);
@@ -133,12 +135,8 @@ static inline unsigned trsv_load_if(const unsigned *p, bool condition, unsigned 
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
-static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
-static inline void                    trsv_release_host(unsigned *p, unsigned v)
-{
-  simt::release();
-  simt::store(p, v, sizeof(v));
-}
+static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store_host(p, v); }
+static inline void                    trsv_release_host(unsigned *p, unsigned v) { simt::release_host(p, v); }
 static inline unsigned long long      trsv_nanoseconds() { return simt::nanoseconds(); }
 static inline unsigned long long      trsv_bits(double v) { return std::bit_cast<unsigned long long>(v); }
 static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
