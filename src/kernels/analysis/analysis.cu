@@ -242,8 +242,7 @@ static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
 
   if (!all->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceClear(all->found, sizeof(*all->found) * (size_t)all->count, NULL));
-  TRSV_LAUNCH(analysis_check, (unsigned)all->count * TrsvBlocks(all->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *all);
-  TrsvCall(TrsvDeviceCheckLaunch("analysis_check"));
+  TrsvCall(TrsvLaunch(analysis_check, (unsigned)all->count * TrsvBlocks(all->rows, BLOCK), BLOCK, 0, NULL, *all));
   if (!all->word) return TRSV_SUCCESS;
   for (int t = 0; t < all->count; t++) {
     const size_t at = (size_t)t * (size_t)all->rows;
@@ -277,14 +276,13 @@ static TrsvError SortRows(const Triangles *all, const AllLevelSets *sets)
   const int      *by_level = all->natural;
 
   if (all->count > 1)
-    TrsvCall(TrsvLaunchEach("analysis_shift", analysis_shift, all->rows, all->rows, (unsigned)sets->of[0].levels,
-                            all->word + all->rows));
+    TrsvCall(TrsvLaunchEach(analysis_shift, all->rows, all->rows, (unsigned)sets->of[0].levels, all->word + all->rows));
   if (total > all->count) { /* else each triangle has one level set: its rows are sorted */
     TrsvCall(TrsvDeviceSort(size, TrsvBits(total), all->word, all->sorted, all->natural, all->by_level));
     sorted   = all->sorted;
     by_level = all->by_level;
   }
-  return TrsvLaunchEach("analysis_order", analysis_order, size, size, all->rows, sorted, by_level, *sets);
+  return TrsvLaunchEach(analysis_order, size, size, all->rows, sorted, by_level, *sets);
 }
 
 /* Makes the level sets of all triangles, and finds the sums over them. */
@@ -306,8 +304,7 @@ static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analys
   }
   if (!rows) return TRSV_SUCCESS;
   TrsvCall(SortRows(all, &sets));
-  TRSV_LAUNCH(analysis_span, blocks[0] + blocks[1], BLOCK, 0, (TrsvStream)NULL, *all, sets, blocks[0]);
-  TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
+  TrsvCall(TrsvLaunch(analysis_span, blocks[0] + blocks[1], BLOCK, 0, NULL, *all, sets, blocks[0]));
   return TrsvDeviceDownload(found, all->found, sizeof(*found) * (size_t)all->count, NULL);
 }
 
@@ -364,8 +361,8 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
   int *const      number = row + entries;
   unsigned *const sorted = (unsigned *)number + entries;
 
-  TrsvCall(TrsvLaunchEach("analysis_entries", analysis_entries, A->rows, TriangleView(A), row, number));
+  TrsvCall(TrsvLaunchEach(analysis_entries, A->rows, TriangleView(A), row, number));
   TrsvCall(TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
-  return TrsvLaunchEach("analysis_transpose", analysis_transpose, max(A->rows + 1, found.entries), A->rows,
-                        found.entries, sorted, source, row, offsets, columns);
+  return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, found.entries), A->rows, found.entries, sorted, source,
+                        row, offsets, columns);
 }

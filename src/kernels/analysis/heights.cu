@@ -55,8 +55,8 @@ static __global__ void heights_rows(int n, const HeightCheck lower, const Height
 
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 {
-  return TrsvLaunchEach("heights_levels", heights_levels, a->statistics.rows, a->statistics.rows, a->statistics.levels,
-                        a->levels, a->order, (bool)turned, level);
+  return TrsvLaunchEach(heights_levels, a->statistics.rows, a->statistics.rows, a->statistics.levels, a->levels,
+                        a->order, (bool)turned, level);
 }
 
 /* Launches the check whether the levels of each triangle are the heights of the other. */
@@ -70,10 +70,8 @@ static TrsvError LaunchChecks(const TrsvMatrix *L, const TrsvAnalysis *lower, co
 
   TrsvCall(TrsvDeviceLevels(upper, 0, height));
   TrsvCall(TrsvDeviceLevels(lower, 0, height + n));
-  TRSV_LAUNCH(heights_entries, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, n, check[0], check[1]);
-  TrsvCall(TrsvDeviceCheckLaunch("heights_entries"));
-  TRSV_LAUNCH(heights_rows, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, n, check[0], check[1]);
-  return TrsvDeviceCheckLaunch("heights_rows");
+  TrsvCall(TrsvLaunch(heights_entries, grid, ROWS_BLOCK, 0, NULL, n, check[0], check[1]));
+  return TrsvLaunch(heights_rows, grid, ROWS_BLOCK, 0, NULL, n, check[0], check[1]);
 }
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)

@@ -110,9 +110,8 @@ TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[])
   unsigned            blocks;
 
   TrsvCall(DataflowBlocks(search[0].A->rows, searches, BLOCKS_PER_SM, &blocks));
-  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, all,
-              (unsigned)searches, TrsvSyncScratch(search[0].found->state));
-  return TrsvDeviceCheckLaunch("levels_find");
+  return TrsvLaunch(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, NULL, all,
+                    (unsigned)searches, TrsvSyncScratch(search[0].found->state));
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)

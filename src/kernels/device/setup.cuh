@@ -69,8 +69,10 @@ template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, 
 }
 
 /* Launches one thread for each of n items, in blocks of 256; in the default stream unless one is given. */
+#define TrsvLaunchEach(kernel, ...)           TrsvLaunchEachIn(NULL, kernel, __VA_ARGS__)
+#define TrsvLaunchEachIn(stream, kernel, ...) trsv_launch_each(stream, #kernel, kernel, __VA_ARGS__)
 template <class Kernel, class... Arguments>
-static inline TrsvError TrsvLaunchEachIn(TrsvStream stream, const char *name, Kernel kernel, size_t n,
+static inline TrsvError trsv_launch_each(TrsvStream stream, const char *name, Kernel kernel, size_t n,
                                          Arguments... arguments)
 {
   const int block = 256;
@@ -78,12 +80,6 @@ static inline TrsvError TrsvLaunchEachIn(TrsvStream stream, const char *name, Ke
   if (!n) return TRSV_SUCCESS;
   TRSV_LAUNCH(kernel, TrsvBlocks((long)n, block), block, 0, stream, arguments...);
   return TrsvDeviceCheckLaunch(name);
-}
-
-template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEach(const char *name, Kernel kernel,
-                                                                                   size_t n, Arguments... arguments)
-{
-  return TrsvLaunchEachIn(NULL, name, kernel, n, arguments...);
 }
 
 #endif

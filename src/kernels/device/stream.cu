@@ -65,8 +65,7 @@ static TrsvError Download(void *host, int n, const Addresses &from, TrsvStream s
   unsigned *words;
 
   TrsvCall(TrsvPinnedAlloc(n + 1, &words));
-  TRSV_LAUNCH(stream_download, 1, 32, 0, stream, n, from, words);
-  TrsvError error = TrsvDeviceCheckLaunch("stream_download");
+  TrsvError error = TrsvLaunch(stream_download, 1, 32, 0, stream, n, from, words);
   if (!error) error = TrsvDeviceAwait(words + n, 1, stream);
   if (!error) memcpy(host, words, sizeof(*words) * (size_t)n);
   if (!error || TrsvDeviceDrain()) TrsvPinnedFree(n + 1, words);
@@ -102,7 +101,7 @@ extern "C" TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *wor
   const size_t             count  = n * (TrsvValueSize(precision) / sizeof(unsigned)),
                threads            = launch && count < TRSV_SYNC_WORDS ? (size_t)TRSV_SYNC_WORDS : count;
 
-  return TrsvLaunchEachIn(stream, "stream_clear", stream_clear, threads, count, (unsigned)bits, (unsigned)(bits >> 32),
+  return TrsvLaunchEachIn(stream, stream_clear, threads, count, (unsigned)bits, (unsigned)(bits >> 32),
                           (unsigned *)words, launch);
 }
 

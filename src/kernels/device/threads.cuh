@@ -14,6 +14,10 @@
   #define TRSV_REAL double
 #endif
 
+/* Launches a kernel as TRSV_LAUNCH or TRSV_LAUNCH_EARLY (launch.cuh). The value is the launch's TrsvError. */
+#define TrsvLaunch(kernel, ...)      (TRSV_LAUNCH(kernel, __VA_ARGS__), TrsvDeviceCheckLaunch(#kernel))
+#define TrsvLaunchEarly(kernel, ...) (TRSV_LAUNCH_EARLY(kernel, __VA_ARGS__), TrsvDeviceCheckLaunch(#kernel))
+
 #ifdef TRSV_SIMT
   #include "simt.h"
 #else

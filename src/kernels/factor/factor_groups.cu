@@ -89,8 +89,8 @@ static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
   TrsvCall(scratch.zeros(FACTOR_LANE_CHOICES + 1, device));
-  TrsvCall(TrsvLaunchEach("groups_count", groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
-                          f->u_offsets, device, device + FACTOR_LANE_CHOICES));
+  TrsvCall(TrsvLaunchEach(groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets, device,
+                          device + FACTOR_LANE_CHOICES));
   TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
   while (c < FACTOR_LANE_CHOICES - 1 && (lanes ? 4 << c < lanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
     c++;
@@ -109,8 +109,8 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
 
   TrsvCall(scratch.take(4 * n + 2, weights));
   int *const first = weights + n, *const lengths = first + n + 1, *const at = lengths + n;
-  TrsvCall(TrsvLaunchEach("groups_weights", groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order,
-                          f->l_offsets, f->u_offsets, weights, lengths));
+  TrsvCall(TrsvLaunchEach(groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order, f->l_offsets,
+                          f->u_offsets, weights, lengths));
   const TrsvScan   scan[] = {{f->rows, weights, first}, {f->rows, lengths, at}};
   const int *const ends[] = {first + n, at + n};
   int              found[2];
@@ -122,9 +122,8 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->row_of_group));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->work_offset));
   TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
-  TrsvCall(TrsvLaunchEach("groups_clear", groups_clear, f->groups, f->groups, f->row_of_group));
-  return TrsvLaunchEach("groups_assign", groups_assign, n, f->rows, f->lanes_per_row, order, first, at,
-                        f->row_of_group, f->work_offset);
+  TrsvCall(TrsvLaunchEach(groups_clear, f->groups, f->groups, f->row_of_group));
+  return TrsvLaunchEach(groups_assign, n, f->rows, f->lanes_per_row, order, first, at, f->row_of_group, f->work_offset);
 }
 
 extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int lanes)
@@ -137,8 +136,8 @@ extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int
   else {
     f->groups = f->rows;
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->row_of_group));
-    TrsvCall(TrsvLaunchEach("groups_assign", groups_assign, n, f->rows, f->lanes_per_row, order, (const int *)NULL,
-                            (const int *)NULL, f->row_of_group, (int *)NULL));
+    TrsvCall(TrsvLaunchEach(groups_assign, n, f->rows, f->lanes_per_row, order, (const int *)NULL, (const int *)NULL,
+                            f->row_of_group, (int *)NULL));
   }
   f->bytes += sizeof(int) * (f->work_offset ? 2 : 1) * (size_t)f->groups + TrsvValueSize(f->precision) * (size_t)work;
   return TRSV_SUCCESS;
@@ -228,8 +227,8 @@ extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
   if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower)
     TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
   TrsvCall(TrsvDeviceClear(check, sizeof(found), NULL));
-  TrsvCall(TrsvLaunchEach("pivots_pattern", pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
-                          f->l_columns, f->u_offsets, f->u_columns, f->mirror_offset, check));
+  TrsvCall(TrsvLaunchEach(pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->l_columns,
+                          f->u_offsets, f->u_columns, f->mirror_offset, check));
   TrsvCall(TrsvDeviceDownload(&found, check, sizeof(found), NULL));
   if (found.shared || found.unmatched) {
     TrsvDeviceFree(f->mirror_offset);

@@ -103,12 +103,11 @@ static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int 
   TrsvCall(scratch.take(4 * (size_t)entries, keys));
   unsigned *const sorted = keys + entries;
   int *const      entry = (int *)sorted + entries, *const by_column = entry + entries;
-  TrsvCall(TrsvLaunchEach("permute_by_column", permute_by_column, entries, entries, position, columns, keys, entry));
+  TrsvCall(TrsvLaunchEach(permute_by_column, entries, entries, position, columns, keys, entry));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
-  TrsvCall(TrsvLaunchEach("permute_by_row", permute_by_row, entries, entries, n, position, offsets, by_column, keys));
+  TrsvCall(TrsvLaunchEach(permute_by_row, entries, entries, n, position, offsets, by_column, keys));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
-  return TrsvLaunchEach("permute_columns", permute_columns, entries, entries, position, columns, f->source,
-                        to_columns);
+  return TrsvLaunchEach(permute_columns, entries, entries, position, columns, f->source, to_columns);
 }
 
 static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *columns, int *to_offsets,
@@ -123,15 +122,15 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
   TrsvCall(scratch.take(2 * rows, position));
   TrsvCall(report.zeros(2, words));
   int *const lengths = position + n;
-  TrsvCall(TrsvLaunchEach("permute_position", permute_position, rows, n, f->order, position));
-  TrsvCall(TrsvLaunchEach("permute_lengths", permute_lengths, rows, n, f->order, position, offsets, lengths, words));
+  TrsvCall(TrsvLaunchEach(permute_position, rows, n, f->order, position));
+  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, offsets, lengths, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
   if (found[0] > COUNT_MAX) return SortEntries(f, offsets, columns, position, to_columns);
   const int lanes = found[0] <= 8 ? 8 : 32;
-  return TrsvLaunchEach("permute_rows", lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n,
-                        f->order, position, offsets, columns, to_offsets, to_columns, f->source);
+  return TrsvLaunchEach(lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n, f->order, position,
+                        offsets, columns, to_offsets, to_columns, f->source);
 }
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,

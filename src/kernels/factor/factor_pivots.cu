@@ -193,20 +193,19 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 
 template <class T, bool ICC> static TrsvError FillFactors(const FactorView<T> &F, int rows, int what, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "pivots_fill", pivots_fill<T, ICC>, rows, F, rows, what);
+  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), rows, F, rows, what);
 }
 
 template <class T, bool ICC>
 static TrsvError FindInLevelOrder(const TrsvFactor *f, const FactorView<T> &F, TrsvStream stream)
 {
   const double level_sets = 16;
-  auto         kernel     = pivots_find<T, ICC>;
+  auto         pivots_find_of = pivots_find<T, ICC>;
   size_t       shared;
 
-  TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)kernel, &shared));
-  TRSV_LAUNCH(kernel, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F,
-              (const unsigned char *)f->mirror_offset, f->rows);
-  TrsvCall(TrsvDeviceCheckLaunch("pivots_find"));
+  TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)pivots_find_of, &shared));
+  TrsvCall(TrsvLaunch(pivots_find_of, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F,
+                      (const unsigned char *)f->mirror_offset, f->rows));
   return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }
 
@@ -216,11 +215,11 @@ template <class T, bool ICC>
 static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, TrsvStream stream)
 {
   if (!f->l) F.l = F.u + f->rows;
-  TrsvCall(TrsvLaunchEachIn(stream, "pivots_terms", pivots_terms<T, ICC>, f->rows, F, f->mirror_offset, f->rows));
+  TrsvCall(TrsvLaunchEachIn(stream, (pivots_terms<T, ICC>), f->rows, F, f->mirror_offset, f->rows));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   lower->filled = 0; /* with terms of the recurrence, not with L */
   TrsvCall(lower->algorithm->pivots->reciprocals(lower, f->u, f->inverse, stream));
-  TrsvCall(TrsvLaunchEachIn(stream, "pivots_check", pivots_check<T, ICC>, f->rows, F, f->rows));
+  TrsvCall(TrsvLaunchEachIn(stream, (pivots_check<T, ICC>), f->rows, F, f->rows));
   if (f->l) return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
   TrsvCall(FillFactors<T, ICC>(F, f->rows, FILL_LOWER, stream));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));

@@ -82,10 +82,9 @@ template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values,
   int                 lanes = 0; /* the number of the choice */
 
   while (4 << lanes < f->lanes_per_row) lanes++;
-  const auto kernel = kernels[f->kind == TRSV_ICC][lanes];
-  TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)kernel, &shared));
-  TRSV_LAUNCH(kernel, grid, FACTOR_BLOCK, shared, stream, F);
-  return TrsvDeviceCheckLaunch("factor_rows");
+  const auto factor_rows_of = kernels[f->kind == TRSV_ICC][lanes];
+  TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)factor_rows_of, &shared));
+  return TrsvLaunch(factor_rows_of, grid, FACTOR_BLOCK, shared, stream, F);
 }
 
 template TrsvError FactorRows<TRSV_REAL>(const TrsvFactor *, const void *, const FactorShift *, TrsvStream);

@@ -122,7 +122,7 @@ static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns
   int *const bad = BadWord(f);
 
   TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
-  return TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, bad);
+  return TrsvLaunchEach(split_count, f->rows, f->rows, offsets, columns, left, bad);
 }
 
 /* Waits for CountLeft() and what was launched since, and downloads a word from each of `ends`, up to 2. Returns the
@@ -148,15 +148,14 @@ static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns,
   int              entries[2];
 
   TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
-  TrsvCall(TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, BadWord(f), offsets,
-                          (const int *)f->l_offsets, f->u_offsets));
+  TrsvCall(
+    TrsvLaunchEach(split_upper, rows + 1, f->rows, BadWord(f), offsets, (const int *)f->l_offsets, f->u_offsets));
   TrsvCall(ReadSplit(f, offsets, columns, 2, ends, entries));
   f->lower = entries[0];
   f->upper = entries[1];
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  return TrsvLaunchEach("split_copy", split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns,
-                        f->u_columns);
+  return TrsvLaunchEach(split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns, f->u_columns);
 }
 
 /* ICC: L and its source from U. */
@@ -172,8 +171,8 @@ static TrsvError TransposeUpper(TrsvFactor *f)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  error = TrsvLaunchEach("split_drop_diagonal", split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source,
-                         f->l_offsets, f->l_columns, f->l_source);
+  error = TrsvLaunchEach(split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source, f->l_offsets,
+                         f->l_columns, f->l_source);
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
@@ -184,14 +183,12 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   const size_t rows = (size_t)f->rows;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
-  TrsvCall(TrsvLaunchEach("split_lengths", split_lengths, rows, f->rows, BadWord(f), offsets, left, left,
-                          f->a_row_start));
+  TrsvCall(TrsvLaunchEach(split_lengths, rows, f->rows, BadWord(f), offsets, left, left, f->a_row_start));
   TrsvCall(TrsvDeviceScan(f->rows, left, f->u_offsets));
   const int *const end = f->u_offsets + rows;
   TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->upper));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TrsvCall(TrsvLaunchEach("split_copy_upper", split_copy_upper, rows, f->rows, columns, f->u_offsets, f->a_row_start,
-                          f->u_columns));
+  TrsvCall(TrsvLaunchEach(split_copy_upper, rows, f->rows, columns, f->u_offsets, f->a_row_start, f->u_columns));
   return TransposeUpper(f);
 }
 
@@ -243,8 +240,7 @@ static TrsvError CountHostWork(TrsvFactor *f)
   FactorHostWork *work;
 
   TrsvCall(scratch.zeros(1, work));
-  TrsvCall(TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
-                          f->u_offsets, work));
+  TrsvCall(TrsvLaunchEach(split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns, f->u_offsets, work));
   return TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
 }
 
@@ -282,9 +278,7 @@ extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &u_columns));
   error = TrsvTranspose(&L, &T, &made, &source);
-  if (!error)
-    error = TrsvLaunchEach("split_mirror", split_mirror, f->rows, f->rows, (const int *)f->u_offsets, T.columns,
-                           u_columns);
+  if (!error) error = TrsvLaunchEach(split_mirror, f->rows, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvFree(TRSV_DEVICE, made);
   if (error) {

@@ -46,14 +46,14 @@ template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream strea
   const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
   const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
 
-  return TrsvLaunchEachIn(stream, "factor_start", factor_start<T>, (size_t)(upper + rows + !rows), upper, rows,
-                          (T *)f->u, (T *)f->inverse, f->status);
+  return TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, (T *)f->u,
+                          (T *)f->inverse, f->status);
 }
 
 template <class T> static TrsvError FindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "factor_sums", factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
-                          f->u_offsets, f->a_row_start, (const T *)values, f->status);
+  return TrsvLaunchEachIn(stream, factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets,
+                          f->a_row_start, (const T *)values, f->status);
 }
 
 extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)

@@ -17,7 +17,7 @@ static __global__ void narrow(int n, const int64_t *from, int *to)
 extern "C" TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to)
 {
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)n, to));
-  TrsvError error = TrsvLaunchEach("narrow", narrow, n, n, from, *to);
+  TrsvError error = TrsvLaunchEach(narrow, n, n, from, *to);
   if (!error) error = TrsvDeviceSynchronize();
   if (!error) return TRSV_SUCCESS;
   TrsvDeviceFree(*to);

@@ -111,28 +111,24 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
 
 extern "C" TrsvError TrsvBCGSResidual(TrsvKrylov *c, const double *r, const double *r0)
 {
-  KRYLOV_LAUNCH(c, bcgs_residual, r, r0);
-  return TrsvDeviceCheckLaunch("bcgs_residual");
+  return KRYLOV_LAUNCH(c, bcgs_residual, r, r0);
 }
 
 extern "C" TrsvError TrsvBCGSDirection(TrsvKrylov *c, int k, const double *r, const double *v, double *p)
 {
-  KRYLOV_LAUNCH(c, bcgs_direction, k, r, v, p);
-  return TrsvDeviceCheckLaunch("bcgs_direction");
+  return KRYLOV_LAUNCH(c, bcgs_direction, k, r, v, p);
 }
 
 extern "C" TrsvError TrsvBCGSHalf(TrsvKrylov *c, int k, const double *v, const double *r0, const double *r, double *s)
 {
   c->launched = k;
-  KRYLOV_LAUNCH(c, bcgs_alpha, k, v, r0);
-  KRYLOV_LAUNCH(c, bcgs_half, k, v, r, s);
-  return TrsvDeviceCheckLaunch("bcgs_half");
+  TrsvCall(KRYLOV_LAUNCH(c, bcgs_alpha, k, v, r0));
+  return KRYLOV_LAUNCH(c, bcgs_half, k, v, r, s);
 }
 
 extern "C" TrsvError TrsvBCGSUpdate(TrsvKrylov *c, int k, const double *p, const double *s, const double *t,
                                     const double *r0, double *x, double *r, const TrsvStopping *stopping)
 {
-  KRYLOV_LAUNCH(c, bcgs_omega, k, s, t);
-  KRYLOV_LAUNCH(c, bcgs_update, k, p, s, t, r0, x, r, *stopping);
-  return TrsvDeviceCheckLaunch("bcgs_update");
+  TrsvCall(KRYLOV_LAUNCH(c, bcgs_omega, k, s, t));
+  return KRYLOV_LAUNCH(c, bcgs_update, k, p, s, t, r0, x, r, *stopping);
 }

@@ -75,21 +75,18 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
 extern "C" TrsvError TrsvCGStep(TrsvKrylov *c, int k, const double *p, const double *w, double *r)
 {
   c->launched = k;
-  KRYLOV_LAUNCH(c, cg_curvature, k, p, w);
-  KRYLOV_LAUNCH(c, cg_step, k, w, r);
-  return TrsvDeviceCheckLaunch("cg_step");
+  TrsvCall(KRYLOV_LAUNCH(c, cg_curvature, k, p, w));
+  return KRYLOV_LAUNCH(c, cg_step, k, w, r);
 }
 
 extern "C" TrsvError TrsvCGResidual(TrsvKrylov *c, int k, const double *r, const double *z,
                                     const TrsvStopping *stopping)
 {
   c->launched = k;
-  KRYLOV_LAUNCH(c, cg_residual, k, r, z, *stopping);
-  return TrsvDeviceCheckLaunch("cg_residual");
+  return KRYLOV_LAUNCH(c, cg_residual, k, r, z, *stopping);
 }
 
 extern "C" TrsvError TrsvCGAdvance(TrsvKrylov *c, int k, const double *z, double *p, double *x)
 {
-  KRYLOV_LAUNCH(c, cg_advance, k, z, p, x);
-  return TrsvDeviceCheckLaunch("cg_advance");
+  return KRYLOV_LAUNCH(c, cg_advance, k, z, p, x);
 }

@@ -54,8 +54,7 @@ extern "C" TrsvError TrsvKrylovStart(TrsvKrylov *k, int rows, TrsvNorm norm, Trs
   k->launched = 0;
   k->stream = stream;
   k->blocks = blocks < 1 ? 1 : blocks < k->most_blocks ? blocks : k->most_blocks;
-  TRSV_LAUNCH(krylov_start, 1, 1, 0, stream, k->view.scalars);
-  return TrsvDeviceCheckLaunch("krylov_start");
+  return TrsvLaunch(krylov_start, 1, 1, 0, stream, k->view.scalars);
 }
 
 extern "C" TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration *result)

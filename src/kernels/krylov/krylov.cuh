@@ -43,7 +43,7 @@ struct TrsvKrylov {
 };
 
 #define KRYLOV_LAUNCH(k, kernel, ...) \
-  TRSV_LAUNCH(kernel, (k)->blocks, KRYLOV_BLOCK, 0, (k)->stream, (k)->view, __VA_ARGS__)
+  TrsvLaunch(kernel, (k)->blocks, KRYLOV_BLOCK, 0, (k)->stream, (k)->view, __VA_ARGS__)
 
 /* Calls f(i) for each row of this thread. */
 template <class F> static __device__ __forceinline__ void krylov_each(int rows, F f)

@@ -48,7 +48,7 @@ static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *col
   TrsvScratch scratch;
 
   TrsvCall(scratch.zeros(1, word));
-  TrsvCall(TrsvLaunchEach("multicolor_check_grid", multicolor_check_grid, rows, *g, rows, offsets, columns, word));
+  TrsvCall(TrsvLaunchEach(multicolor_check_grid, rows, *g, rows, offsets, columns, word));
   TrsvCall(TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL));
   *yes = !wrong;
   return TRSV_SUCCESS;
@@ -59,7 +59,7 @@ static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsign
 {
   int *const natural = (int *)work + rows;
 
-  TrsvCall(TrsvLaunchEach("multicolor_natural", multicolor_natural, rows, rows, natural));
+  TrsvCall(TrsvLaunchEach(multicolor_natural, rows, rows, natural));
   return TrsvDeviceSort(rows, TrsvBits(colors - 1), color, work, natural, order);
 }
 
@@ -70,8 +70,7 @@ static TrsvError SampleRows(int rows, const int *offsets, const int *columns, co
   TrsvGridSamples *sampled;
 
   TrsvCall(scratch.take(1, sampled));
-  TRSV_LAUNCH(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, sampled);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_sample"));
+  TrsvCall(TrsvLaunch(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, NULL, rows, offsets, columns, values, sampled));
   TrsvCall(TrsvDeviceDownload(samples, sampled, sizeof(*samples), NULL));
   return samples->entries < 0 ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries) : TRSV_SUCCESS;
 }
@@ -90,7 +89,7 @@ extern "C" TrsvError TrsvDeviceOrder(const int *offsets, const int *columns, con
   TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
   if (grid) {
     colors = TrsvGridColors(&g);
-    TrsvCall(TrsvLaunchEach("multicolor_grid_colors", multicolor_grid_colors, rows, g, rows, color));
+    TrsvCall(TrsvLaunchEach(multicolor_grid_colors, rows, g, rows, color));
   } else TrsvCall(TrsvDeviceColorWaves(rows, samples.entries, offsets, columns, values, color, &colors));
   if (grid)
     for (int s = 0; s < 3; s++) o->grid[s] = g.side[s];

@@ -249,14 +249,14 @@ static TrsvError FindNodes(const MatrixRows &A, int *work, int *nodes)
   const size_t rows    = (size_t)A.rows;
   int *const   differs = work, *const before = work + rows;
 
-  TrsvCall(TrsvLaunchEach("multicolor_differs", multicolor_differs, rows, A, differs));
+  TrsvCall(TrsvLaunchEach(multicolor_differs, rows, A, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
-  TrsvCall(TrsvLaunchEach("multicolor_firsts", multicolor_firsts, rows, A.rows, before, differs));
+  TrsvCall(TrsvLaunchEach(multicolor_firsts, rows, A.rows, before, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
   TrsvCall(TrsvDeviceDownload(nodes, before + rows, sizeof(*nodes), NULL));
   const int use = TrsvUseNodes(*nodes, A.rows);
   if (!use) *nodes = A.rows;
-  return TrsvLaunchEach("multicolor_nodes", multicolor_nodes, rows, A, (const int *)(use ? before : NULL));
+  return TrsvLaunchEach(multicolor_nodes, rows, A, (const int *)(use ? before : NULL));
 }
 
 /* The edges of the nodes, and where those of each node start. scratch [4 entries] */
@@ -268,13 +268,12 @@ static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *st
 
   *edge = edges;
   if (A.values) {
-    TrsvCall(TrsvLaunchEach("multicolor_scale", multicolor_scale, rows, A));
-    TrsvCall(TrsvLaunchEach("multicolor_strongest", multicolor_strongest, rows, A));
+    TrsvCall(TrsvLaunchEach(multicolor_scale, rows, A));
+    TrsvCall(TrsvLaunchEach(multicolor_strongest, rows, A));
   }
-  TrsvCall(TrsvLaunchEach("multicolor_edges", multicolor_edges, (size_t)A.entries, A, nodes, later, unsorted));
+  TrsvCall(TrsvLaunchEach(multicolor_edges, (size_t)A.entries, A, nodes, later, unsorted));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
-  return TrsvLaunchEach("multicolor_edge_starts", multicolor_edge_starts, (size_t)nodes + 1, nodes, A.entries, sorted,
-                        start);
+  return TrsvLaunchEach(multicolor_edge_starts, (size_t)nodes + 1, nodes, A.entries, sorted, start);
 }
 
 /* Words that the host downloads, after those of the launch. */
@@ -290,9 +289,8 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
 
   TrsvCall(DataflowBlocks(nodes, 1, BLOCKS_PER_SM, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
-  TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge},
-              word, TrsvSyncScratch(state));
-  return TrsvDeviceCheckLaunch("multicolor_words");
+  return TrsvLaunch(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, NULL, WavePass{nodes, start, edge}, word,
+                    TrsvSyncScratch(state));
 }
 
 extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns,
@@ -316,7 +314,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
     },
     &memory.memory));
   TrsvCall(TrsvDeviceClear(state, sizeof(found), NULL));
-  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
+  TrsvCall(TrsvLaunchEach(multicolor_check, A.rows, A, state + BAD_ROW));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
   if (found[BAD_ROW])
     return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, entries, rows - (int)found[BAD_ROW], 0, rows - 1, 0, 0);
@@ -325,8 +323,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   unsigned *const word  = (unsigned *)start + A.rows + 1;
   TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
-                          state + LARGEST_COLOR));
+  TrsvCall(TrsvLaunchEach(multicolor_wave_colors, A.rows, A, word, color, state + LARGEST_COLOR));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
   *colors = (int)found[LARGEST_COLOR] + 1;
   return TrsvSyncCheck(found, "the search for an ordering");

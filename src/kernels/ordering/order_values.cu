@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double
 /* Adds up the sums of all blocks and downloads both totals. sums [2 + 2 * blocks]: the first two get the totals. */
 static TrsvError AddSums(unsigned blocks, double *sums, double both[2])
 {
-  TRSV_LAUNCH(add_sums, 1, BLOCK, 0, (TrsvStream)NULL, (int)blocks, sums + 2, sums);
-  TrsvCall(TrsvDeviceCheckLaunch("add_sums"));
+  TrsvCall(TrsvLaunch(add_sums, 1, BLOCK, 0, NULL, (int)blocks, sums + 2, sums));
   return TrsvDeviceDownload(both, sums, 2 * sizeof(double), NULL);
 }
 
@@ -106,12 +105,10 @@ static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *
       a.take(2 * ((size_t)grid + 1), sums), a.take((size_t)rows, diagonal), a.take((size_t)rows, place);
     },
     &scratch.memory));
-  TRSV_LAUNCH(fill_prepare<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
-              (const T *)values, order, place, diagonal);
-  TrsvCall(TrsvDeviceCheckLaunch("fill_prepare"));
-  TRSV_LAUNCH(fill_rows<T>, grid, BLOCK, 0, (TrsvStream)NULL, rows, stride, offsets, columns,
-              (const T *)values, (const int *)place, (const double *)diagonal, sums + 2);
-  TrsvCall(TrsvDeviceCheckLaunch("fill_rows"));
+  TrsvCall(TrsvLaunch(fill_prepare<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, NULL, rows, offsets, columns,
+                      (const T *)values, order, place, diagonal));
+  TrsvCall(TrsvLaunch(fill_rows<T>, grid, BLOCK, 0, NULL, rows, stride, offsets, columns, (const T *)values,
+                      (const int *)place, (const double *)diagonal, sums + 2));
   TrsvCall(AddSums(grid, sums, fill));
   for (int o = 0; o < 2; o++) fill[o] = sqrt(fill[o]);
   return TRSV_SUCCESS;
@@ -141,7 +138,7 @@ template <class T> static __global__ void magnitudes_each(int entries, const T *
 
 template <class T> static TrsvError FindMagnitudes(int entries, const void *values, double *magnitudes)
 {
-  return TrsvLaunchEach("magnitudes_each", magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
+  return TrsvLaunchEach(magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
 }
 
 extern "C" TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision precision, const void *values, double *magnitudes)

@@ -42,7 +42,7 @@ template <class T>
 static TrsvError FindLargest(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
                              unsigned long long *largest, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "residual_rows", residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
+  return TrsvLaunchEachIn(stream, residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
                           A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x,
                           largest);
 }

@@ -136,9 +136,8 @@ template <class T> static TrsvError GatherValues(const Ag *a, const void *values
   const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  TRSV_LAUNCH(ag_gather<T>, grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const T *)values, (T *)a->values,
-              (T *)a->inverse);
-  return TrsvDeviceCheckLaunch("ag_gather");
+  return TrsvLaunch(ag_gather<T>, grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const T *)values,
+                    (T *)a->values, (T *)a->inverse);
 }
 
 static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

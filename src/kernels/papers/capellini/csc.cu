@@ -94,10 +94,8 @@ template <class T> static __global__ void csc_fill(int rows, const unsigned *deg
 template <class T> static TrsvError Launch(const Csc *c, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid   = TrsvBlocks(c->columns.rows, WARPS);
-  auto           kernel = csc_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CscView<T>(c), (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("csc_solve");
+  return TrsvLaunch(csc_solve<T>, grid, BLOCK, 0, stream, CscView<T>(c), (const T *)b, (T *)x);
 }
 
 /* Makes the transpose, with the index of each entry in the caller's values. */
@@ -137,9 +135,8 @@ static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
 
 template <class T> static TrsvError ClearSums(Csc *c, int rows)
 {
-  TRSV_LAUNCH(csc_fill<T>, TrsvBlocks(rows, 256), 256, 0, (TrsvStream)NULL, rows, (const unsigned *)c->degree,
-              c->counts, (T *)c->sums);
-  return TrsvDeviceCheckLaunch("csc_fill");
+  return TrsvLaunch(csc_fill<T>, TrsvBlocks(rows, 256), 256, 0, NULL, rows, (const unsigned *)c->degree, c->counts,
+                    (T *)c->sums);
 }
 
 static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)

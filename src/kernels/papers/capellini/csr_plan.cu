@@ -33,9 +33,8 @@ template <class T> static TrsvError GatherValues(const TrsvCSRPlan *n, const voi
   const unsigned grid = TrsvBlocks((long)n->entries + (n->inverse ? n->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  TRSV_LAUNCH(csr_plan_gather<T>, grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source,
-              (const T *)values, (T *)n->values, (T *)n->inverse);
-  return TrsvDeviceCheckLaunch("csr_plan_gather");
+  return TrsvLaunch(csr_plan_gather<T>, grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets,
+                    n->source, (const T *)values, (T *)n->values, (T *)n->inverse);
 }
 
 extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvMatrix *A, const int *source, int words)

@@ -106,11 +106,9 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
 template <class T> static TrsvError Launch(const Fusion *f, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
-  auto           kernel = fusion_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->csr), f->tasks, (const int *)f->first, (const T *)b,
-              (T *)x);
-  return TrsvDeviceCheckLaunch("fusion_solve");
+  return TrsvLaunch(fusion_solve<T>, grid, BLOCK, 0, stream, CSRView<T>(&f->csr), f->tasks, (const int *)f->first,
+                    (const T *)b, (T *)x);
 }
 
 /* Fills first [rows + 1], on the host; returns the number of tasks. */

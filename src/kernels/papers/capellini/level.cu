@@ -58,14 +58,13 @@ template <class T> static __global__ void level_copy(int n, const T *from, T *to
 
 template <class T> static TrsvError LaunchSets(const Level *l, TrsvStream stream)
 {
-  auto kernel = level_solve<T>;
 
   for (int s = 0; s < l->sets; s++) {
     const int      first = l->levels[s], last = l->levels[s + 1];
     const unsigned grid = TrsvBlocks(last - first, BLOCK);
 
-    TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&l->csr), first, last, (const int *)l->order, (T *)l->y);
-    TrsvCall(TrsvDeviceCheckLaunch("level_solve"));
+    TrsvCall(TrsvLaunch(level_solve<T>, grid, BLOCK, 0, stream, CSRView<T>(&l->csr), first, last, (const int *)l->order,
+                        (T *)l->y));
   }
   return TRSV_SUCCESS;
 }
@@ -79,8 +78,7 @@ static TrsvError RecordSets(void *data, TrsvStream stream)
 
 template <class T> static TrsvError CopyVector(int rows, const void *from, void *to, TrsvStream stream)
 {
-  TRSV_LAUNCH(level_copy<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const T *)from, (T *)to);
-  return TrsvDeviceCheckLaunch("level_copy");
+  return TrsvLaunch(level_copy<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const T *)from, (T *)to);
 }
 
 static TrsvError LevelAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)

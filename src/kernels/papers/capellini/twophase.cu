@@ -67,10 +67,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
 template <class T> static TrsvError Launch(const TrsvCSRPlan *n, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid   = TrsvBlocks(n->rows, BLOCK);
-  auto           kernel = twophase_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(n), (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("twophase_solve");
+  return TrsvLaunch(twophase_solve<T>, grid, BLOCK, 0, stream, CSRView<T>(n), (const T *)b, (T *)x);
 }
 
 static TrsvError TwoPhaseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)

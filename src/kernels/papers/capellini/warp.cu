@@ -62,10 +62,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
 template <class T> static TrsvError Launch(const TrsvLevelCSR *o, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid   = TrsvBlocks(o->rows, WARPS);
-  auto           kernel = warp_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("warp_solve");
+  return TrsvLaunch(warp_solve<T>, grid, BLOCK, 0, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
 }
 
 static TrsvError WarpAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)

@@ -282,16 +282,13 @@ template <class T> static TrsvError SolveDense(TrsvDense *d, const void *b, void
 
   if (!d->settings.launches || d->solves != d->settings.form) {
     TrsvCall(TrsvSyncStart(&d->sync, stream));
-    TRSV_LAUNCH(dense_solve<T>, (unsigned)d->strips, DENSE_BLOCK, 0, stream, DenseView<T>(d), (const T *)b, (T *)x);
-    return TrsvDeviceCheckLaunch("dense_solve");
+    return TrsvLaunch(dense_solve<T>, (unsigned)d->strips, DENSE_BLOCK, 0, stream, DenseView<T>(d), (const T *)b,
+                      (T *)x);
   }
-  TRSV_LAUNCH(dense_by_position<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_by_position"));
+  TrsvCall(TrsvLaunch(dense_by_position<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right));
   TrsvCall(TrsvDeviceGraphLaunch(d->recording, stream));
-  TRSV_LAUNCH(dense_by_row<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d),
-              (const T *)d->right + d->strips * DENSE_TILE,
-              (T *)x);
-  return TrsvDeviceCheckLaunch("dense_by_row");
+  return TrsvLaunch(dense_by_row<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d),
+                    (const T *)d->right + d->strips * DENSE_TILE, (T *)x);
 }
 
 extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvStream stream)

@@ -285,12 +285,11 @@ template <class T> static TrsvError SubtractRest(const Segment *g, const void *b
 {
   const int rows = g->end - g->begin;
 
-  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece,
-              (const int *)g->columns, (const T *)g->values, (const T *)x, (T *)g->sums);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_pieces"));
-  TRSV_LAUNCH(dense_subtract<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums,
-              (const T *)b + g->begin, (T *)right + g->begin);
-  return TrsvDeviceCheckLaunch("dense_subtract");
+  TrsvCall(TrsvLaunch(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces,
+                      (const int *)g->piece, (const int *)g->columns, (const T *)g->values, (const T *)x,
+                      (T *)g->sums));
+  return TrsvLaunch(dense_subtract<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first,
+                    (const T *)g->sums, (const T *)b + g->begin, (T *)right + g->begin);
 }
 
 static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

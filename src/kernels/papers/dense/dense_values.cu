@@ -216,13 +216,11 @@ template <class T> static TrsvError LoadTiles(const TrsvDense *d, const DenseVal
 {
   const DenseView<T> D(d);
 
-  TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D,
-              from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_load"));
+  TrsvCall(TrsvLaunch(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D,
+                      from->entries ? (const T *)NULL : (const T *)from->values, from->leading));
   if (!from->entries) return TRSV_SUCCESS;
-  TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place,
-              from->source, (const T *)from->values);
-  return TrsvDeviceCheckLaunch("dense_scatter");
+  return TrsvLaunch(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place,
+                    from->source, (const T *)from->values);
 }
 
 /* Counts the rows whose growth exceeds the limit. */
@@ -230,8 +228,8 @@ template <class T>
 static TrsvError CountExceeding(const TrsvDense *d, const T *growth, unsigned *rows, TrsvStream stream)
 {
   TrsvCall(TrsvDeviceClear(d->exceeding, sizeof(*d->exceeding), stream));
-  TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->exceeding);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_count"));
+  TrsvCall(TrsvLaunch(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit,
+                      d->exceeding));
   return TrsvDeviceDownload(rows, d->exceeding, sizeof(*rows), stream);
 }
 
@@ -241,13 +239,10 @@ template <class T> static TrsvError PrepareSubstitution(const TrsvDense *d, unsi
   const unsigned     grid   = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
   T *const           growth = (T *)d->right;
 
-  TRSV_LAUNCH(dense_side<T>, grid, ROWS, 0, stream, D);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_side"));
+  TrsvCall(TrsvLaunch(dense_side<T>, grid, ROWS, 0, stream, D));
   if (d->solves == TRSV_DENSE_SIMPLE) return TRSV_SUCCESS;
-  TRSV_LAUNCH(dense_pair_growth<T>, grid, ROWS, 0, stream, D, growth);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_pair_growth"));
-  TRSV_LAUNCH(dense_pairs<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_pairs"));
+  TrsvCall(TrsvLaunch(dense_pair_growth<T>, grid, ROWS, 0, stream, D, growth));
+  TrsvCall(TrsvLaunch(dense_pairs<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D));
   return CountExceeding<T>(d, growth, exceeding, stream);
 }
 
@@ -258,10 +253,8 @@ template <class T> static TrsvError PrepareInverses(const TrsvDense *d, unsigned
   const unsigned     grid   = TrsvBlocks(strips * DENSE_TILE, ROWS);
   T *const           weight = (T *)d->right, *const growth = weight + strips * DENSE_TILE;
 
-  TRSV_LAUNCH(dense_weights<T>, grid, ROWS, 0, stream, D, weight);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_weights"));
-  TRSV_LAUNCH(dense_invert<T>, (unsigned)strips, 32, 0, stream, D);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_invert"));
+  TrsvCall(TrsvLaunch(dense_weights<T>, grid, ROWS, 0, stream, D, weight));
+  TrsvCall(TrsvLaunch(dense_invert<T>, (unsigned)strips, 32, 0, stream, D));
   if (strips > 1) TRSV_LAUNCH(dense_scale<T>, (unsigned)(strips * (strips - 1) / 2), DENSE_BLOCK, 0, stream, D);
   TrsvCall(TrsvDeviceCheckLaunch("dense_scale"));
   for (int level = 0; 1 << level < limit && 1 << level < strips; level++) {
@@ -270,15 +263,12 @@ template <class T> static TrsvError PrepareInverses(const TrsvDense *d, unsigned
     if (columns) TRSV_LAUNCH(dense_double<T>, (unsigned)(odds * columns), DENSE_BLOCK, 0, stream, D, level, columns);
     TrsvCall(TrsvDeviceCheckLaunch("dense_double"));
     if (doubling) continue;
-    TRSV_LAUNCH(dense_explicit<T>, (unsigned)odds, DENSE_BLOCK, 0, stream, D, level);
-    TrsvCall(TrsvDeviceCheckLaunch("dense_explicit"));
+    TrsvCall(TrsvLaunch(dense_explicit<T>, (unsigned)odds, DENSE_BLOCK, 0, stream, D, level));
   }
-  TRSV_LAUNCH((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
+  TrsvCall(TrsvLaunch((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth));
   for (int level = 0; doubling && 1 << level < strips; level++) {
-    TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D,
-                level, growth);
-    TrsvCall(TrsvDeviceCheckLaunch("dense_level"));
+    TrsvCall(TrsvLaunch((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0,
+                        stream, D, level, growth));
   }
   return CountExceeding<T>(d, growth, exceeding, stream);
 }

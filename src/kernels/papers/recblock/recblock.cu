@@ -60,28 +60,25 @@ template <class T> static RecblockView<T> MakeView(const Recblock *r, const Trsv
 
 template <class T> static TrsvError LaunchSyncFree(const RecblockView<T> &A, int lanes, bool early, TrsvStream stream)
 {
-  auto           kernel = lanes == 1    ? recblock_syncfree<T, 1>
-                          : lanes == 2  ? recblock_syncfree<T, 2>
-                          : lanes == 4  ? recblock_syncfree<T, 4>
-                          : lanes == 8  ? recblock_syncfree<T, 8>
-                          : lanes == 16 ? recblock_syncfree<T, 16>
-                                        : recblock_syncfree<T, 32>;
+  auto           recblock_syncfree_of = lanes == 1  ? recblock_syncfree<T, 1>
+                                      : lanes == 2  ? recblock_syncfree<T, 2>
+                                      : lanes == 4  ? recblock_syncfree<T, 4>
+                                      : lanes == 8  ? recblock_syncfree<T, 8>
+                                      : lanes == 16 ? recblock_syncfree<T, 16>
+                                                    : recblock_syncfree<T, 32>;
   const unsigned grid   = TrsvBlocks(A.count, RECBLOCK_BLOCK / lanes);
 
-  TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceCheckLaunch("recblock_syncfree");
+  return TrsvLaunchEarly(recblock_syncfree_of, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
 }
 
 template <class T> static TrsvError LaunchLevelSets(const Recblock *r, const TrsvRecblockPart *b,
                                                     const RecblockView<T> &A, bool early, TrsvStream stream)
 {
-  auto       kernel = recblock_level<T>;
   const int *start  = r->blocks.level + b->level;
 
   for (int s = 0; s < b->levels; s++) {
-    TRSV_LAUNCH_EARLY(kernel, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0,
-                      stream, A, start[s], start[s + 1]);
-    TrsvCall(TrsvDeviceCheckLaunch("recblock_level"));
+    TrsvCall(TrsvLaunchEarly(recblock_level<T>, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK),
+                             RECBLOCK_BLOCK, 0, stream, A, start[s], start[s + 1]));
   }
   return TRSV_SUCCESS;
 }
@@ -90,30 +87,26 @@ template <class T> static TrsvError LaunchProduct(const TrsvRecblockPart *b, con
                                              TrsvStream stream)
 {
   const bool     scalar = b->kernel == RECBLOCK_SCALAR_CSR || b->kernel == RECBLOCK_SCALAR_DCSR;
-  auto           kernel = scalar ? recblock_scalar<T> : recblock_vector<T>;
+  auto           recblock_product = scalar ? recblock_scalar<T> : recblock_vector<T>;
   const unsigned grid   = TrsvBlocks(b->count, scalar ? RECBLOCK_BLOCK : RECBLOCK_BLOCK / 32);
 
-  TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceCheckLaunch("recblock product");
+  return TrsvLaunchEarly(recblock_product, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
 }
 
 template <class T> static TrsvError LaunchParallel(const RecblockView<T> &A, bool early, TrsvStream stream)
 {
-  auto kernel = recblock_parallel<T>;
 
-  TRSV_LAUNCH_EARLY(kernel, early, 1, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceCheckLaunch("recblock_parallel");
+  return TrsvLaunchEarly(recblock_parallel<T>, early, 1, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream,
+                         A);
 }
 
 #if defined(TRSV_CUDA)
 template <class T> static TrsvError SolveByCusparse(const Recblock *r, const TrsvRecblockPart *b,
                                                     const RecblockView<T> &A, TrsvStream stream)
 {
-  auto kernel = recblock_finish<T>;
 
   TrsvCall(TrsvSpsvSolve(r->spsv[b - r->blocks.block], stream));
-  TRSV_LAUNCH(kernel, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceCheckLaunch("recblock_finish");
+  return TrsvLaunch(recblock_finish<T>, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
 }
 #endif
 
@@ -240,9 +233,8 @@ template <class T> static TrsvError GatherValues(const Recblock *r, const void *
   const long all = (long)r->blocks.entries + (r->inverse ? r->blocks.rows : 0);
 
   if (!all) return TRSV_SUCCESS;
-  TRSV_LAUNCH((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows,
-              r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
-  return TrsvDeviceCheckLaunch("recblock_gather");
+  return TrsvLaunch((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows,
+                    r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
 }
 
 static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -259,11 +251,9 @@ static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 
 template <class T> static TrsvError StartSolve(const Recblock *r, const void *b, void *x, TrsvStream stream)
 {
-  auto kernel = recblock_start<T>;
 
-  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, MakeView<T>(r, NULL), (const T *)b, (T *)x,
-              r->sync.timeout);
-  return TrsvDeviceCheckLaunch("recblock_start");
+  return TrsvLaunch(recblock_start<T>, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, MakeView<T>(r, NULL),
+                    (const T *)b, (T *)x, r->sync.timeout);
 }
 
 static TrsvError RecblockSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

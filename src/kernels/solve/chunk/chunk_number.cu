@@ -108,12 +108,12 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
-  TrsvCall(TrsvLaunchEach("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));
+  TrsvCall(TrsvLaunchEach(emit_keys, (size_t)e->G.n, *e, keys, e->at));
   TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, e->at, e->node));
-  TrsvCall(TrsvLaunchEach("emit_steps", emit_steps, n, *e, e->step + 1));
+  TrsvCall(TrsvLaunchEach(emit_steps, n, *e, e->step + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
-  TrsvCall(TrsvLaunchEach("emit_places", emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
-  TrsvCall(TrsvLaunchEach("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
+  TrsvCall(TrsvLaunchEach(emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
+  TrsvCall(TrsvLaunchEach(emit_count, n, *e, e->use + 1, e->source + 1));
   const TrsvScan   scan[] = {{e->chunks, e->stage + 1, e->stage},
                              {e->nodes, e->use + 1, e->use},
                              {e->nodes, e->source + 1, e->source}};
@@ -263,7 +263,7 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
     &early[0]));
   unsorted = (unsigned *)e->fresh; /* free until the sort is done */
   numbers  = e->group;
-  TrsvCall(TrsvLaunchEach("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
+  TrsvCall(TrsvLaunchEach(cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* the sort's scratch is freed before this */
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
@@ -273,14 +273,14 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
     a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head),
       a.take(moved, e->import_last);
   }, &early[1]));
-  TrsvCall(TrsvLaunchEach("cells_groups", cells_groups, (size_t)e->uses, *e));
+  TrsvCall(TrsvLaunchEach(cells_groups, (size_t)e->uses, *e));
   const TrsvScan scan[] = {{e->uses, e->group + 1, e->group},
                            {e->uses, e->fresh + 1, e->fresh},
                            {e->uses, e->import_ + 1, e->import_}}; /* without clusters fresh */
   TrsvCall(TrsvDeviceScanAll(e->cluster > 1 ? 3 : 2, scan));
-  TrsvCall(TrsvLaunchEach("cells_imports", cells_imports, (size_t)e->uses, *e));
+  TrsvCall(TrsvLaunchEach(cells_imports, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
-  TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)max(e->uses, blocks), *e, blocks, heads, e->batch + 1));
+  TrsvCall(TrsvLaunchEach(cells_heads, (size_t)max(e->uses, blocks), *e, blocks, heads, e->batch + 1));
   if (e->import_lifetime >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];

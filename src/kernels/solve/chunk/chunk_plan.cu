@@ -41,7 +41,7 @@ static TrsvError PermuteRows(TrsvPlan *plan, const ChunkPlan *c, const int *map,
 {
   if (!map) return TRSV_SUCCESS;
   TrsvCall(AllocateCounted(plan, sizeof(int) * c->places, index));
-  return TrsvLaunchEach("chunk_permute", chunk_permute, c->places, c->places, (const int *)c->rows, map, *index);
+  return TrsvLaunchEach(chunk_permute, c->places, c->places, (const int *)c->rows, map, *index);
 }
 
 static void FreeScratch(void **memory)

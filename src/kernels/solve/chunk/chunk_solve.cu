@@ -338,7 +338,7 @@ template <class T> TrsvError ChunkLaunchSolve(ChunkPlan *c, bool reciprocals, co
 {
   const ChunkSummary   *s      = &c->schedule;
   const ChunkSolver<T> *k      = FindSolver<T>(&s->settings);
-  const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
+  const ChunkKernel<T>  chunk_kernel = reciprocals ? k->reciprocals : k->solve;
   ChunkView<T>          A;
 
   A.cluster  = (unsigned)s->settings.cluster;
@@ -358,8 +358,8 @@ template <class T> TrsvError ChunkLaunchSolve(ChunkPlan *c, bool reciprocals, co
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_EARLY(kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("chunk_solve");
+  return TrsvLaunchEarly(chunk_kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A,
+                         (const T *)b, (T *)x);
 }
 
 #define CHUNK_SOLVE_INSTANCES(T) \

@@ -97,18 +97,16 @@ template <class T> TrsvError ChunkGatherValues(ChunkPlan *c, const void *values,
 {
   const TrsvChunkSettings *s = &c->schedule.settings;
 
-  TRSV_LAUNCH((FindKernels<T>(s)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0,
-              stream, c->sources, (const T *)values, c->records);
-  return TrsvDeviceCheckLaunch("chunk_gather");
+  return TrsvLaunch((FindKernels<T>(s)->gather), (unsigned)c->schedule.stages,
+                    (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0, stream, c->sources, (const T *)values, c->records);
 }
 
 template <class T> TrsvError ChunkScatterValues(const ChunkPlan *c, void *values, TrsvStream stream)
 {
   const TrsvChunkSettings *s = &c->schedule.settings;
 
-  TRSV_LAUNCH((FindKernels<T>(s)->scatter), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0,
-              stream, c->sources, c->records, (T *)values);
-  return TrsvDeviceCheckLaunch("chunk_scatter");
+  return TrsvLaunch((FindKernels<T>(s)->scatter), (unsigned)c->schedule.stages,
+                    (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0, stream, c->sources, c->records, (T *)values);
 }
 
 #define CHUNK_VALUES_INSTANCES(T) \

@@ -171,12 +171,10 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
   unsigned now[CHUNK_WORDS];
 
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
-  TrsvCall(TrsvLaunchEach("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
-                          heads, batch_of));
+  TrsvCall(TrsvLaunchEach(write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
   TrsvCall(TrsvDeviceClear(after, sizeof(int) * (size_t)s->batches, NULL));
-  TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
-  TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
-                          e->words + CHUNK_MAXIMUM));
+  TrsvCall(TrsvLaunchEach(write_after, (size_t)s->imports, *e, heads, after, s->imports));
+  TrsvCall(TrsvLaunchEach(write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_MAXIMUM));
   TrsvCall(ChunkWordsRead(e->words, now));
   *fits = !now[CHUNK_MAXIMUM];
   return TRSV_SUCCESS;
@@ -189,8 +187,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
       a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports);
     },
     &d->memory));
-  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, (TrsvStream)NULL, *e, *c, *d);
-  return TrsvDeviceCheckLaunch("write_stages");
+  return TrsvLaunch(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c, *d);
 }
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
@@ -198,7 +195,6 @@ TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const
   const int size = (int)TrsvValueSize(precision);
 
   TrsvCall(TrsvClearWords(precision, 2 * (size_t)s->exports, c->words, c->sync.ticket, NULL));
-  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length, size), 0, (TrsvStream)NULL,
-              s->settings.length, s->settings.width, size, *c, *d);
-  return TrsvDeviceCheckLaunch("write_records");
+  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length, size), 0, NULL,
+                    s->settings.length, s->settings.width, size, *c, *d);
 }

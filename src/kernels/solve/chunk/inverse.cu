@@ -189,16 +189,14 @@ TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
-  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, GROUPS), GROUPS * 32, 0, stream,
-                    InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
-  return TrsvDeviceCheckLaunch("inverse_multiply");
+  return TrsvLaunchEarly(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, GROUPS), GROUPS * 32, 0, stream,
+                         InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
 }
 
 template <class T> static TrsvError ComputeProduct(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
-  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit,
-              (T *)v->inverse, (T *)product, v->exceeding);
-  return TrsvDeviceCheckLaunch("inverse_values");
+  return TrsvLaunch(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values,
+                    growth_limit, (T *)v->inverse, (T *)product, v->exceeding);
 }
 
 TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)

@@ -190,9 +190,8 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
     },
     &s->memory[1]));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
-  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups,
-              INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
-  TrsvCall(TrsvDeviceCheckLaunch("inverse_count"));
+  TrsvCall(TrsvLaunch(inverse_count, (unsigned)(sizes * v->groups), 32, 0, NULL, InverseView(v), v->groups,
+                      INVERSE_GROUP + (int)span, totals, s->rows, s->groups));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
 
@@ -259,9 +258,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
       a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);
     },
     &P->memory));
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns,
-              natural);
-  TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
+  TrsvCall(TrsvLaunch(inverse_product, (unsigned)v->groups, 32, 0, NULL, InverseView(v), v->reach, columns, natural));
   if (totals->row_max - 1 > CHUNK_ITEMS)
     P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
   else

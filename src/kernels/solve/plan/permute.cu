@@ -19,7 +19,7 @@ template <class T> static __global__ void permute(int n, const int *index, int s
 template <class T>
 static TrsvError PermuteValues(int n, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "permute", permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
+  return TrsvLaunchEachIn(stream, permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
 }
 
 extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,

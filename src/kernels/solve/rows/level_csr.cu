@@ -64,7 +64,7 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
 
 TrsvError TrsvLevelCSRLengths(const TrsvSplit *s, const int *position, int *length)
 {
-  return TrsvLaunchEach("level_csr_lengths", level_csr_lengths, (size_t)s->rows, *s, position, length);
+  return TrsvLaunchEach(level_csr_lengths, (size_t)s->rows, *s, position, length);
 }
 
 /* Writes each row of the sequence at its position. width: the width of padded rows, or 0. */
@@ -99,7 +99,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
       a.take(rows, w.order), a.take((size_t)s->off, w.columns);
     },
     &scratch.memory));
-  TrsvCall(TrsvLaunchEach("level_csr_search", level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, w));
+  TrsvCall(TrsvLaunchEach(level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, w));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
   S.columns  = w.columns;
@@ -111,8 +111,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvCall(TrsvSyncCheck(found.state, TRSV_LEVEL_SEARCH));
   if (level) w.sorted = level;
   TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), w.word, w.sorted, w.natural, w.order));
-  return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, w.order, (const int *)NULL,
-                        position);
+  return TrsvLaunchEach(level_csr_positions, rows, s->rows, w.order, (const int *)NULL, position);
 }
 
 extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
@@ -122,9 +121,9 @@ extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalys
 
   if (s->rows > A->rows) return FindPositions(A, s, position, level);
   if (level)
-    TrsvCall(TrsvLaunchEach("level_csr_levels", level_csr_levels, rows, s->rows, analysis->statistics.levels,
-                            (const int *)analysis->levels, level));
-  return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, analysis->order, s->last, position);
+    TrsvCall(TrsvLaunchEach(level_csr_levels, rows, s->rows, analysis->statistics.levels, (const int *)analysis->levels,
+                            level));
+  return TrsvLaunchEach(level_csr_positions, rows, s->rows, analysis->order, s->last, position);
 }
 
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
@@ -166,8 +165,8 @@ static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
     TrsvCall(TrsvLevelCSRLengths(s, position, length));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  return TrsvLaunchEach("level_csr_place", level_csr_place, rows, TriangleView(A), *s, position, source,
-                        padded ? longest : 0, plan->given, *o);
+  return TrsvLaunchEach(level_csr_place, rows, TriangleView(A), *s, position, source, padded ? longest : 0, plan->given,
+                        *o);
 }
 
 extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
@@ -191,9 +190,8 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
 
 template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, "level_csr_gather", level_csr_gather<T>,
-                          (size_t)o->off + (size_t)(o->inverse ? o->rows : 0), (long)o->off, o->rows, o->source,
-                          (const T *)values, (T *)o->values, (T *)o->inverse);
+  return TrsvLaunchEachIn(stream, level_csr_gather<T>, (size_t)o->off + (size_t)(o->inverse ? o->rows : 0),
+                          (long)o->off, o->rows, o->source, (const T *)values, (T *)o->values, (T *)o->inverse);
 }
 
 extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

@@ -121,11 +121,9 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
   TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
   plan->bytes += bytes;
   if (far)
-    return TrsvLaunchEach("sell_columns", sell_columns<int>, off, s->rows.off, from, (const int *)NULL, (int *)NULL,
-                          (int *)s->columns);
+    return TrsvLaunchEach(sell_columns<int>, off, s->rows.off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
   s->base = (int *)((short *)s->columns + off);
-  return TrsvLaunchEach("sell_columns", sell_columns<short>, off, s->rows.off, from, base, s->base,
-                        (short *)s->columns);
+  return TrsvLaunchEach(sell_columns<short>, off, s->rows.off, from, base, s->base, (short *)s->columns);
 }
 
 static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
@@ -139,11 +137,11 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   TrsvCall(scratch.take((LANES + 1) * (size_t)wide + 1, columns));
   int *const base = columns + o->off;
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
-  TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
-  TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start,
-                          source, s->slices, plan->given, s->slice, columns, *o));
-  TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, start, columns, s->slice,
-                          base, base + wide));
+  TrsvCall(TrsvLaunchEach(sell_clear, (size_t)o->off, o->off, columns, o->source));
+  TrsvCall(TrsvLaunchEach(sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start, source, s->slices,
+                          plan->given, s->slice, columns, *o));
+  TrsvCall(
+    TrsvLaunchEach(sell_shape, (size_t)s->slices * LANES, s->slices, start, columns, s->slice, base, base + wide));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
@@ -158,7 +156,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->slice));
   TrsvCall(TrsvLevelCSRLengths(c, position, room));
-  TrsvCall(TrsvLaunchEach("sell_shapes", sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
+  TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES)

@@ -122,10 +122,10 @@ static __global__ void __launch_bounds__(BLOCK)
 static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean,
                              int *count, int *before, int *slices)
 {
-  TrsvCall(TrsvLaunchEach("slices_reach", slices_reach, (size_t)s->rows, TriangleView(A), *s, reach));
-  TrsvCall(TrsvLaunchEach("slices_clean", slices_clean, (size_t)s->rows, s->rows, reach, clean));
-  TrsvCall(TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, count,
-                          (const int *)NULL, (int *)NULL, (unsigned *)NULL));
+  TrsvCall(TrsvLaunchEach(slices_reach, (size_t)s->rows, TriangleView(A), *s, reach));
+  TrsvCall(TrsvLaunchEach(slices_clean, (size_t)s->rows, s->rows, reach, clean));
+  TrsvCall(TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, count, (const int *)NULL,
+                          (int *)NULL, (unsigned *)NULL));
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
 }
@@ -142,9 +142,8 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
   TrsvScratch scratch;
 
   TrsvCall(scratch.zeros(STATES, room));
-  TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
-              limit, level, room + MOST, room + STOP, TrsvSyncScratch(room));
-  TrsvCall(TrsvDeviceCheckLaunch("slices_depth"));
+  TrsvCall(TrsvLaunch(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, NULL, TriangleView(A), *s, slices, first,
+                      limit, level, room + MOST, room + STOP, TrsvSyncScratch(room)));
   TrsvCall(TrsvDeviceDownload(state, room, sizeof(state), NULL));
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return TrsvSyncCheck(state, "the search for level sets of slices");
@@ -163,8 +162,8 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   TrsvCall(CountSlices(A, s, stretches, reach, clean, count, before, slices));
   TrsvCall(result.take(2 * (size_t)*slices + 1, *first));
   unsigned *const level = (unsigned *)*first + *slices + 1;
-  TrsvCall(TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before,
-                          *first, level));
+  TrsvCall(
+    TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before, *first, level));
   TrsvCall(FindDepth(A, s, *slices, *first, limit, level, depth));
   result.memory = NULL; /* the caller frees *first */
   return TRSV_SUCCESS;

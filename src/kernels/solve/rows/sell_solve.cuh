@@ -213,18 +213,17 @@ template <class T, class C, int MOST> static __global__ void __launch_bounds__(B
 }
 
 template <class T, class C>
-static void LaunchColumns(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
+static TrsvError LaunchColumns(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
   const auto sell_solve_of = s->width == NARROW ? sell_solve<T, C, NARROW> : sell_solve<T, C, WIDE>;
 
-  TRSV_LAUNCH_EARLY(sell_solve_of, early, 1, TrsvBlocks(s->slices, WARPS), BLOCK, sizeof(T) * BLOCK, stream,
-                    SellView<T, C>(s), (const T *)b, (T *)x);
+  return TrsvLaunchEarly(sell_solve_of, early, 1, TrsvBlocks(s->slices, WARPS), BLOCK, sizeof(T) * BLOCK, stream,
+                         SellView<T, C>(s), (const T *)b, (T *)x);
 }
 
 template <class T> TrsvError SellLaunch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  (s->base ? LaunchColumns<T, short> : LaunchColumns<T, int>)(s, early, b, x, stream);
-  return TrsvDeviceCheckLaunch("sell_solve");
+  return (s->base ? LaunchColumns<T, short> : LaunchColumns<T, int>)(s, early, b, x, stream);
 }
 
 #endif

@@ -203,8 +203,8 @@ static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splittin
   const int *end[TRSV_ADDRESSES];
   TrsvScan   scan[TRSV_SCANS];
 
-  TrsvCall(TrsvLaunchEach("split_count", split_count, size, TriangleView(A), c->longest, a->statistics.levels, a->order,
-                          a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL));
+  TrsvCall(TrsvLaunchEach(split_count, size, TriangleView(A), c->longest, a->statistics.levels, a->order, a->levels,
+                          room, count, all ? count + size : NULL, all ? count + 2 * size : NULL));
   for (size_t n = 0; n < (size_t)scans; n++) {
     scan[n] = {A->rows, count + n * size, sums + n * (size + 1)};
     end[n]  = scan[n].offsets + size;
@@ -224,19 +224,17 @@ static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const S
   int *const row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TrsvCall(TrsvLaunchEach("split_entries", split_entries, size, TriangleView(A), n, c->sorted, level, key, row,
-                          number));
+  TrsvCall(TrsvLaunchEach(split_entries, size, TriangleView(A), n, c->sorted, level, key, row, number));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
-  TrsvCall(TrsvLaunchEach("split_keys", split_keys, size, n, sorted_number, row, key));
+  TrsvCall(TrsvLaunchEach(split_keys, size, n, sorted_number, row, key));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
-  return TrsvLaunchEach("split_store", split_store, size, TriangleView(A), *c, n, level, sorted_key, number);
+  return TrsvLaunchEach(split_store, size, TriangleView(A), *c, n, level, sorted_key, number);
 }
 
 static TrsvError RankEntries(const TrsvMatrix *A, const Splitting *c, const int *level)
 {
   if (c->longest >= RANKED_MAX) return TRSV_SUCCESS;
-  TRSV_LAUNCH(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, level);
-  return TrsvDeviceCheckLaunch("split_rank");
+  return TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), *c, level);
 }
 
 static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s, void **memory)
@@ -249,7 +247,7 @@ static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts
       a.take((size_t)s->off, s->items);
     },
     memory));
-  return TrsvLaunchEach("split_make", split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
+  return TrsvLaunchEach(split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
 }
 
 static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, TrsvSplit *s,

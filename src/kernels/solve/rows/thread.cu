@@ -51,9 +51,7 @@ extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, cons
 
   scratch.memory = level;
   TrsvCall(error);
-  if (recomputes)
-    TrsvCall(TrsvLaunchEach("thread_mark", thread_mark, (size_t)o->rows, o->rows, (const unsigned *)level,
-                            o->columns));
+  if (recomputes) TrsvCall(TrsvLaunchEach(thread_mark, (size_t)o->rows, o->rows, (const unsigned *)level, o->columns));
   o->recomputes = recomputes;
   return LimitBlocks(o, TRSV_BY_PRECISION(plan->precision, ThreadKernel)(o), analysis->statistics.level_mean);
 }

@@ -47,9 +47,8 @@ template <class T> TrsvError ThreadLaunchPair(const TrsvThreadPair *p, const voi
 {
   const unsigned grid = TrsvBlocks(p->forward->rows, BLOCK) + TrsvBlocks(p->backward->rows, BLOCK);
 
-  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->forward),
-              LevelCSRView<T>(p->backward), p->sync, (T *)p->forward_solution, (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("thread_pair");
+  return TrsvLaunch(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->forward),
+                    LevelCSRView<T>(p->backward), p->sync, (T *)p->forward_solution, (const T *)b, (T *)x);
 }
 
 #endif

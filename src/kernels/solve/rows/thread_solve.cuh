@@ -32,9 +32,8 @@ template <class T> const void *ThreadKernel(const TrsvLevelCSR *o) { return (con
 
 template <class T> TrsvError ThreadLaunch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {
-  TRSV_LAUNCH_EARLY(thread_solve_of<T>(o), early, 1, TrsvBlocks(o->rows, BLOCK), BLOCK, o->shared_bytes, stream,
-                    LevelCSRView<T>(o), (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("thread_solve");
+  return TrsvLaunchEarly(thread_solve_of<T>(o), early, 1, TrsvBlocks(o->rows, BLOCK), BLOCK, o->shared_bytes, stream,
+                         LevelCSRView<T>(o), (const T *)b, (T *)x);
 }
 
 #endif

@@ -147,13 +147,12 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
       a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
     },
     &scratch.memory));
-  TrsvCall(TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n,
-                          o->entries, o->words, starts, words));
-  TrsvCall(TrsvLaunchEach("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail));
+  TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n, o->entries,
+                          o->words, starts, words));
+  TrsvCall(TrsvLaunchEach(chunk_count, (size_t)G.n, G, starts + 1, mail));
   TrsvCall(TrsvDeviceScan(G.n, starts + 1, starts));
-  TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
-              TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
-  return TrsvDeviceCheckLaunch("chunk_heights");
+  return TrsvLaunch(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, NULL, G,
+                    TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
 }
 
 static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)

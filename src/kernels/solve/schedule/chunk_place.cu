@@ -235,11 +235,11 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
   t->settings        = *settings;
   t->settings.chunks = chunks;
   if (t->first) {
-    TrsvCall(TrsvLaunchEach("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
+    TrsvCall(TrsvLaunchEach(chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(TrsvLaunchEach("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
-                          t->cuts, keys, positions, finish, t->words));
+  TrsvCall(TrsvLaunchEach(chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys,
+                          positions, finish, t->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
   /* no more than a chunk needs, so that another launch fits beside this one (lockstep.cu) */
@@ -248,9 +248,8 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
   const PlaceView v = {*t, G, TrsvSyncScratch(t->words), (int)near, list, o->height, finish};
 
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));
-  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * near,
-              (TrsvStream)NULL, v);
-  return TrsvDeviceCheckLaunch("chunk_place");
+  return TrsvLaunch(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * near, NULL,
+                    v);
 }
 
 TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)

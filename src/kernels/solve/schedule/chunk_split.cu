@@ -182,7 +182,7 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
     &counted.memory));
-  TrsvCall(TrsvLaunchEach("long_count", long_count, n, v.G, count, behind));
+  TrsvCall(TrsvLaunchEach(long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
@@ -196,11 +196,11 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
         a.take(all, v.lengths);
     },
     &numbered.memory));
-  TrsvCall(TrsvLaunchEach("long_follow", long_follow, sums, v, behind, keys, numbers));
+  TrsvCall(TrsvLaunchEach(long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
-  TrsvCall(TrsvLaunchEach("long_place", long_place, sums, v, sorted, order));
-  TrsvCall(TrsvLaunchEach("long_lengths", long_lengths, n > sums ? n : sums, v));
+  TrsvCall(TrsvLaunchEach(long_place, sums, v, sorted, order));
+  TrsvCall(TrsvLaunchEach(long_lengths, n > sums ? n : sums, v));
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       a.take(all + 1, v.offsets), a.take(entries, v.columns), a.take(entries, v.source), a.take(all, v.owner),
@@ -208,7 +208,7 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
     },
     &o->extended));
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
-  TrsvCall(TrsvLaunchEach("long_graph", long_graph, n > sums ? n : sums, v));
+  TrsvCall(TrsvLaunchEach(long_graph, n > sums ? n : sums, v));
   o->graph   = {(int)all, 1, 0, v.offsets, v.columns, v.source, v.owner, v.diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
