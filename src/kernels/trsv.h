@@ -34,9 +34,7 @@
 #include "ordering/ordering.h" /* TrsvOrderMulticolor, TrsvOrderingDestroy */
 #include "solve/plan/table.h"  /* the table of algorithms: TrsvAlgorithmGet, TrsvAlgorithmFind, ... */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* Where a matrix on a device is factored. */
 typedef enum {
@@ -170,7 +168,5 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *, const TrsvCSR *A, char reason[], si
    time. */
 void TrsvDeviceFinalize(void);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

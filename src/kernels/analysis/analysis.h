@@ -10,9 +10,7 @@
 
 #include "device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef enum {
   TRSV_LOWER,
@@ -117,7 +115,5 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares,
                         unsigned long long distance, unsigned long long profile);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

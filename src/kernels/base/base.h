@@ -6,9 +6,7 @@
 
 #include "base/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 #ifdef __CUDACC__
   #define TRSV_HOST_DEVICE static __host__ __device__ inline
@@ -61,7 +59,5 @@ static inline int TrsvBits(long largest)
   return bits;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -6,9 +6,16 @@
 
 #include <stddef.h>
 
+/* Around the declarations of headers that C and C++ files include. */
 #ifdef __cplusplus
-extern "C" {
+  #define TRSV_C_BEGIN extern "C" {
+  #define TRSV_C_END   }
+#else
+  #define TRSV_C_BEGIN
+  #define TRSV_C_END
 #endif
+
+TRSV_C_BEGIN
 
 typedef enum {
   TRSV_SUCCESS = 0,
@@ -120,7 +127,5 @@ typedef enum {
   TRSV_SELECT_TUNE         /* the shortest measured time, of those with short predictions */
 } TrsvSelection;
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* memory.cu: device memory that any stream may use at once. pointer is the address of a pointer. TrsvDeviceFree waits
    until the device is idle; TrsvDeviceFreeAll waits once for n pieces of memory of one device. Pointers to free may be
@@ -201,7 +199,5 @@ TrsvError TrsvSyncCheck(const unsigned *state, const char *what);
 /* Call this before each launch. After a launch whose wait exceeded its limit it returns TRSV_ERR_TIMEOUT, once. */
 TrsvError TrsvSyncStart(TrsvSync *, TrsvStream);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -20,9 +20,7 @@
 #include <limits.h>
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef struct TrsvFactor TrsvFactor;
 
@@ -167,7 +165,5 @@ TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream)
    them. */
 TrsvError TrsvFactorCompute(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

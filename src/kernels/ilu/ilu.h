@@ -18,9 +18,7 @@
 #include "solve/solve.h"
 #include "trsv.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* Predicted seconds: of one solve with L and one with U; of a first set-up after the pattern is split. */
 typedef struct {
@@ -80,7 +78,5 @@ void TrsvIluRecordPeak(TrsvIlu *);
 /* Fills all pairs from the factor, or from triangles on the host. */
 TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -14,9 +14,7 @@
 
 #include "base/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* The norm of an iteration; z is the preconditioned residual. BiCGStab: the norm of its residual, or none. */
 typedef enum {
@@ -80,7 +78,5 @@ TrsvError TrsvBCGSHalf(TrsvKrylov *, int k, const double *v, const double *r0, c
 TrsvError TrsvBCGSUpdate(TrsvKrylov *, int k, const double *p, const double *s, const double *t, const double *r0,
                          double *x, double *r, const TrsvStopping *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

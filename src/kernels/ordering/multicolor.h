@@ -14,9 +14,7 @@
 #include "analysis/analysis.h"
 #include "ordering/ordering.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* Alternately rises from 0 to top - 1 and falls to 0: consecutive t give values that differ by one. */
 TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
@@ -304,7 +302,5 @@ TRSV_HOST_DEVICE int TrsvFillRow(int sample, int stride)
 TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order, TrsvPrecision,
                                   const void *values, double fill[2]);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -6,9 +6,7 @@
 
 #include "base/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* An ordering of the rows of a square matrix by color. Rows i and j are neighbors if the matrix has an entry (i, j) or
    (j, i). Rows of one color are neighbors only within small blocks: nodes, which are at most 5 consecutive rows with
@@ -31,7 +29,5 @@ TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, 
                               TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

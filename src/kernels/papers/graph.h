@@ -6,9 +6,7 @@
 
 #include "device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* Records the launches made by launch(data, stream). data must not change. launch neither allocates nor frees device
    memory. */
@@ -17,7 +15,5 @@ TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *data, TrsvStream), voi
 TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *, TrsvStream);
 void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -8,9 +8,7 @@
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* A name, a description of valid values (for messages), and a parser, which returns 1 if a value is valid and, if `to`
    is not NULL, stores it there. A list ends with a setting without a name. */
@@ -28,7 +26,5 @@ TrsvError TrsvSettingsCheck(const char *algorithm, const TrsvSetting *);
 /* Returns 1 if the setting was requested; *to then gets its value. */
 int TrsvSettingsGet(const TrsvSetting *, const char *name, void *to);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -6,9 +6,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef struct TrsvSpsv TrsvSpsv;
 
@@ -23,7 +21,5 @@ TrsvError TrsvSpsvSetValues(TrsvSpsv *, size_t *bytes, TrsvStream);
 TrsvError TrsvSpsvSolve(TrsvSpsv *, TrsvStream);
 void      TrsvSpsvDestroy(TrsvSpsv *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

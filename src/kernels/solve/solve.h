@@ -6,9 +6,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* The first algorithm of the table for this memory that has all of these traits, or NULL. */
 const TrsvAlgorithm *TrsvAlgorithmByTraits(TrsvMemory, unsigned traits);
@@ -94,7 +92,5 @@ void      TrsvPairUnfuse(TrsvPair *);
 TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const void *b, const void *x,
                           double *error, TrsvStream);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

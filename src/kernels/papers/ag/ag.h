@@ -9,9 +9,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef enum {
   AG_FIXED, /* merge_fixed: every rb rows */
@@ -75,7 +73,5 @@ TrsvError TrsvAgPlan(const TrsvMatrix *, const TrsvAnalysis *, const int *source
                      AgPlan *); /* all on the host */
 void      TrsvAgPlanFree(AgPlan *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

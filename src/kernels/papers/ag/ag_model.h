@@ -6,9 +6,7 @@
 
 #include "papers/ag/ag.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 enum {
   AG_FEATURES = 10
@@ -24,7 +22,5 @@ void TrsvAgOutputs(const double features[AG_FEATURES], double outputs[AG_REDUCED
 /* The scheme of this rank by output. */
 TrsvError TrsvAgChoose(const TrsvMatrix *, const TrsvAnalysis *, int rank, AgScheme *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -7,9 +7,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* The data of a plan, or the first member of its data. The arrays are on the device. */
 typedef struct {
@@ -27,9 +25,9 @@ TrsvError TrsvCSRPlanSetValues(TrsvPlan *, const void *values, TrsvStream); /* p
 void      TrsvCSRPlanFree(TrsvCSRPlan *);
 void      TrsvCSRPlanDestroy(TrsvPlan *); /* plan->data is a TrsvCSRPlan */
 
-#ifdef __cplusplus
-}
+TRSV_C_END
 
+#ifdef __cplusplus
 /* The arguments of a kernel from a plan. */
 template <class T> struct CSRView {
   int        rows, lower, stored;

@@ -6,9 +6,7 @@
 
 #include "analysis/analysis.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* A dense triangle on the device: dense.cu. */
 typedef enum {
@@ -57,7 +55,5 @@ typedef struct {
 /* Finds the dense diagonal blocks, in order; blocks [DENSE_BLOCKS_MAX + 1]. Returns their number. */
 int DenseFind(int rows, const int *run, const int *length, const int *height, DenseRange *blocks);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

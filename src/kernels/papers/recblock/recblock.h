@@ -15,9 +15,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef enum {
   RECBLOCK_COLUMN,
@@ -96,7 +94,5 @@ static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b)
   return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR);
 }
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

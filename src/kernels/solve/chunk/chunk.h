@@ -7,9 +7,7 @@
 #include "solve/plan/plan.h"
 #include "solve/schedule/schedule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* The export word of a record. Low half: the cell of the next chunk of the cluster that gets the result; 0: none. High
    half: 1 + the index of the result among the exports of its stage; 0: it is not exported. */
@@ -36,7 +34,5 @@ int TrsvInverseIsPossible(const TrsvStatistics *);
 /* The summary of a plan's schedule: that of the product if its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -7,9 +7,7 @@
 #include "analysis/analysis.h"
 #include "solve/model/constants.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 #define TRSV_CONSTANT(name, value, unit, how) double name;
 typedef struct {
@@ -34,7 +32,5 @@ double TrsvModelInverse(const TrsvStatistics *, TrsvPrecision);
 /* The rows of a chunk, about 1000; fewer if rows are long or level sets are few. */
 double TrsvModelChunkRows(const TrsvStatistics *);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

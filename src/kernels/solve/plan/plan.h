@@ -8,9 +8,7 @@
 #include "base/citations.h"
 #include "solve/plan/table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 typedef struct TrsvPlan TrsvPlan;
 
@@ -143,19 +141,11 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision,
                             TrsvStream);
 
 /* Defines a row of the table. */
-#ifdef __cplusplus
-  #define TRSV_ALGORITHM(name) \
-    extern "C" { \
-    extern const TrsvAlgorithm name; \
-    } \
-    const TrsvAlgorithm name
-#else
-  #define TRSV_ALGORITHM(name) \
-    extern const TrsvAlgorithm name; \
-    const TrsvAlgorithm        name
-#endif
+#define TRSV_ALGORITHM(name) \
+  TRSV_C_BEGIN \
+  extern const TrsvAlgorithm name; \
+  TRSV_C_END \
+  const TrsvAlgorithm name
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

@@ -6,9 +6,7 @@
 
 #include "base/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* An algorithm for solves with a triangle: a row of the table in algorithms.c. */
 typedef struct TrsvAlgorithm TrsvAlgorithm;
@@ -32,7 +30,5 @@ typedef struct {
   int                  wrong; /* 1: rejected, as its error exceeds rounding and that of another candidate does not */
 } TrsvTrial;
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif

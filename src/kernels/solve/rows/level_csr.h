@@ -13,9 +13,7 @@
 
 #include "solve/plan/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 /* The data of a plan, on the device. */
 typedef struct {
@@ -77,9 +75,9 @@ TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int c
    with its arrays. */
 TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *, void **memory);
 
-#ifdef __cplusplus
-}
+TRSV_C_END
 
+#ifdef __cplusplus
   #include "analysis/triangle_view.cuh"
 
 /* A padded row's columns or values, aligned for the widest loads. */

@@ -18,9 +18,7 @@
 #include "analysis/analysis.h"
 #include "device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TRSV_C_BEGIN
 
 enum {
   CHUNK_LATE        = 2,    /* dependencies of a record, at most, that are computed in the step just before it */
@@ -80,7 +78,5 @@ double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, TrsvP
 /* Prints settings in words. */
 void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+TRSV_C_END
 #endif
