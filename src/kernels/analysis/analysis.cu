@@ -350,17 +350,15 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
 {
   CheckResult found, *checks;
   TrsvScratch check, scratch;
-  int        *row;
+  unsigned   *sorted;
+  int        *row, *number;
 
   TrsvCall(check.take(1, checks));
   const Triangles one(1, &A, checks, false);
   TrsvCall(LaunchChecks(&one, &A));
   TrsvCall(ReadChecks(&one, &A, &found));
   const size_t entries = (size_t)found.entries;
-  TrsvCall(scratch.take(3 * entries, row)); /* and entry numbers, and sorted columns */
-  int *const      number = row + entries;
-  unsigned *const sorted = (unsigned *)number + entries;
-
+  TrsvCall(scratch.take(entries, row, entries, number, entries, sorted));
   TrsvCall(TrsvLaunchEach(analysis_entries, A->rows, TriangleView(A), row, number));
   TrsvCall(TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
   return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, found.entries), A->rows, found.entries, sorted, source,

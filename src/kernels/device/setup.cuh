@@ -14,15 +14,24 @@ struct TrsvArena {
   char  *base;
   size_t bytes;
 
-  template <class T> void take(size_t count, T *&p, size_t size = sizeof(T))
+  /* An array of values of `size` bytes; or any number of arrays: the count of the first, the array, and so on. */
+  void take(size_t count, void *&array, size_t size)
   {
     const size_t whole = (count * size + 255) / 256 * 256;
 
-    p = (T *)(base + bytes);
+    array = base + bytes;
 #ifdef TRSV_SIMT
     if (base) SimtFence(base + bytes + count * size, base + bytes + whole);
 #endif
     bytes += whole;
+  }
+  template <class T, class... More> void take(size_t count, T *&array, More &&...more)
+  {
+    void *p;
+
+    take(count, p, sizeof(T));
+    array = (T *)p;
+    if constexpr (sizeof...(more) > 0) take(more...);
   }
 };
 
@@ -40,7 +49,19 @@ template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*al
   return TRSV_SUCCESS;
 }
 
-/* Scratch of the default stream that is freed at the end of its scope. It holds one allocation. */
+/* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
+template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, void **memory)
+{
+  return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); }, layout, memory);
+}
+
+/* The same, given counts and arrays as in TrsvArena. */
+template <class... Arrays> static inline TrsvError TrsvScratchArrays(void **memory, Arrays &&...arrays)
+{
+  return TrsvArenaScratch([&](TrsvArena &a) { a.take(arrays...); }, memory);
+}
+
+/* Scratch of the default stream that is freed at the end of its scope. It holds one allocation, of several arrays. */
 struct TrsvScratch {
   void *memory = NULL;
 
@@ -48,25 +69,13 @@ struct TrsvScratch {
   TrsvScratch(const TrsvScratch &) = delete;
   ~TrsvScratch() { TrsvScratchFree(memory, NULL); }
 
-  template <class T> TrsvError take(size_t count, T *&array)
-  {
-    const TrsvError error = TrsvScratchAlloc(sizeof(T) * count, &memory, NULL);
-
-    array = (T *)memory;
-    return error;
-  }
+  template <class... Arrays> TrsvError take(Arrays &&...arrays) { return TrsvScratchArrays(&memory, arrays...); }
   template <class T> TrsvError zeros(size_t count, T *&array)
   {
     TrsvCall(take(count, array));
     return TrsvDeviceClear(array, sizeof(T) * count, NULL);
   }
 };
-
-/* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
-template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, void **memory)
-{
-  return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); }, layout, memory);
-}
 
 /* Launches one thread for each of n items, in blocks of 256; in the default stream unless one is given. */
 #define TrsvLaunchEach(kernel, ...)           TrsvLaunchEachIn(NULL, kernel, __VA_ARGS__)

@@ -105,10 +105,9 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
 {
   const size_t n = (size_t)f->rows;
   TrsvScratch  scratch;
-  int         *weights;
+  int         *weights, *lengths, *first, *at;
 
-  TrsvCall(scratch.take(4 * n + 2, weights));
-  int *const first = weights + n, *const lengths = first + n + 1, *const at = lengths + n;
+  TrsvCall(scratch.take(n, weights, n, lengths, n + 1, first, n + 1, at));
   TrsvCall(TrsvLaunchEach(groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order, f->l_offsets,
                           f->u_offsets, weights, lengths));
   const TrsvScan   scan[] = {{f->rows, weights, first}, {f->rows, lengths, at}};

@@ -96,13 +96,13 @@ static __global__ void permute_columns(int entries, const int *position, const i
 static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
                              int *to_columns)
 {
-  const int   n = f->rows, entries = f->entries;
-  TrsvScratch scratch;
-  unsigned   *keys;
+  const int    n = f->rows, entries = f->entries;
+  const size_t all = (size_t)entries;
+  TrsvScratch  scratch;
+  unsigned    *keys, *sorted;
+  int         *entry, *by_column;
 
-  TrsvCall(scratch.take(4 * (size_t)entries, keys));
-  unsigned *const sorted = keys + entries;
-  int *const      entry = (int *)sorted + entries, *const by_column = entry + entries;
+  TrsvCall(scratch.take(all, keys, all, sorted, all, entry, all, by_column));
   TrsvCall(TrsvLaunchEach(permute_by_column, entries, entries, position, columns, keys, entry));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
   TrsvCall(TrsvLaunchEach(permute_by_row, entries, entries, n, position, offsets, by_column, keys));
@@ -116,12 +116,11 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
   const int    n = f->rows;
   const size_t rows = (size_t)n;
   TrsvScratch  scratch, report;
-  int         *position;
+  int         *position, *lengths;
   unsigned     found[2], *words; /* see permute_lengths */
 
-  TrsvCall(scratch.take(2 * rows, position));
+  TrsvCall(scratch.take(rows, position, rows, lengths));
   TrsvCall(report.zeros(2, words));
-  int *const lengths = position + n;
   TrsvCall(TrsvLaunchEach(permute_position, rows, n, f->order, position));
   TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, offsets, lengths, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));

@@ -17,8 +17,7 @@ extern "C" TrsvError TrsvKrylovCreate(TrsvKrylov **created)
   if (!error) {
     k->most_blocks = KRYLOV_PER_SM * (unsigned)multiprocessors;
     error          = TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
-      a.take(1, k->view.scalars);
-      a.take((size_t)KRYLOV_SUMS * k->most_blocks, k->view.partial);
+      a.take(1, k->view.scalars, (size_t)KRYLOV_SUMS * k->most_blocks, k->view.partial);
     }, &k->memory);
   }
   if (!error) error = TrsvPinnedAlloc(KRYLOV_REPORTS * KRYLOV_REPORT, &k->view.reports);

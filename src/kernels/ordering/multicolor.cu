@@ -54,15 +54,6 @@ static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *col
   return TRSV_SUCCESS;
 }
 
-/* work [2 rows] */
-static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsigned *work, int *order)
-{
-  int *const natural = (int *)work + rows;
-
-  TrsvCall(TrsvLaunchEach(multicolor_natural, rows, rows, natural));
-  return TrsvDeviceSort(rows, TrsvBits(colors - 1), color, work, natural, order);
-}
-
 static TrsvError SampleRows(int rows, const int *offsets, const int *columns, const double *values,
                             TrsvGridSamples *samples)
 {
@@ -81,17 +72,17 @@ extern "C" TrsvError TrsvDeviceOrder(const int *offsets, const int *columns, con
   TrsvScratch     scratch;
   TrsvGridSamples samples;
   TrsvGrid        g;
-  unsigned       *color;
-  int             grid, colors;
+  unsigned       *color, *sorted;
+  int            *natural, grid, colors;
 
-  TrsvCall(scratch.take(3 * (size_t)rows, color)); /* and workspace of the sort */
+  TrsvCall(scratch.take((size_t)rows, color, (size_t)rows, sorted, (size_t)rows, natural));
   TrsvCall(SampleRows(rows, offsets, columns, values, &samples));
   TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
   if (grid) {
     colors = TrsvGridColors(&g);
+    for (int s = 0; s < 3; s++) o->grid[s] = g.side[s];
     TrsvCall(TrsvLaunchEach(multicolor_grid_colors, rows, g, rows, color));
   } else TrsvCall(TrsvDeviceColorWaves(rows, samples.entries, offsets, columns, values, color, &colors));
-  if (grid)
-    for (int s = 0; s < 3; s++) o->grid[s] = g.side[s];
-  return SortByColor(rows, color, colors, color + rows, o->order);
+  TrsvCall(TrsvLaunchEach(multicolor_natural, rows, rows, natural));
+  return TrsvDeviceSort(rows, TrsvBits(colors - 1), color, sorted, natural, o->order);
 }

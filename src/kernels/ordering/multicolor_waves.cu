@@ -303,16 +303,8 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   int         *work, *scratch, nodes;
   const int   *edge;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(values ? r : 0, A.scale);
-      a.take(values ? r : 0, A.strongest);
-      a.take(r, A.node);
-      a.take(2 * r + 1, work);
-      a.take(4 * e, scratch);
-      a.take((size_t)STATES, state);
-    },
-    &memory.memory));
+  TrsvCall(memory.take(values ? r : 0, A.scale, values ? r : 0, A.strongest, r, A.node, 2 * r + 1, work, 4 * e, scratch,
+                       (size_t)STATES, state));
   TrsvCall(TrsvDeviceClear(state, sizeof(found), NULL));
   TrsvCall(TrsvLaunchEach(multicolor_check, A.rows, A, state + BAD_ROW));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));

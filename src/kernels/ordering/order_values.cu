@@ -100,11 +100,7 @@ static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *
   double        *sums, *diagonal;
   int           *place;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(2 * ((size_t)grid + 1), sums), a.take((size_t)rows, diagonal), a.take((size_t)rows, place);
-    },
-    &scratch.memory));
+  TrsvCall(scratch.take(2 * ((size_t)grid + 1), sums, (size_t)rows, diagonal, (size_t)rows, place));
   TrsvCall(TrsvLaunch(fill_prepare<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, NULL, rows, offsets, columns,
                       (const T *)values, order, place, diagonal));
   TrsvCall(TrsvLaunch(fill_rows<T>, grid, BLOCK, 0, NULL, rows, stride, offsets, columns, (const T *)values,

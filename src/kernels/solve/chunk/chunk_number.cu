@@ -100,9 +100,8 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) {
       if (t->first) a.take(n, e->owner);
-      a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use),
-        a.take(n + 1, e->source);
-      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(1, e->wide_word);
+      a.take(n, e->at, n, e->push, n, e->node, n + 1, e->step, n + 1, e->use, n + 1, e->source);
+      a.take(chunks + 1, e->begin, chunks + 1, e->stage, chunks + 1, e->batch, 1, e->wide_word);
     },
     memory));
   e->key     = t->spare[0];
@@ -252,26 +251,19 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); },
-    &memory[0]));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used),
-        a.take(uses, e->sorted_use), a.take(uses + 1, e->group);
-    },
-    &early[0]));
+  TrsvCall(TrsvScratchArrays(&memory[0], (size_t)e->stages + 1, e->stage_first, (size_t)e->stages, e->stage_chunk));
+  TrsvCall(TrsvScratchArrays(&early[0], (size_t)CHUNK_WORDS, e->words, uses, e->user, uses + 1, e->fresh, uses, e->used,
+                             uses, e->sorted_use, uses + 1, e->group));
   unsorted = (unsigned *)e->fresh; /* free until the sort is done */
   numbers  = e->group;
   TrsvCall(TrsvLaunchEach(cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* the sort's scratch is freed before this */
-  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
+  TrsvCall(TrsvScratchArrays(&memory[1], uses, e->cell, uses, e->imports));
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);
     else e->import_ = e->fresh;
-    a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head),
-      a.take(moved, e->import_last);
+    a.take(uses, e->group_cell, moved, e->group_import, moved, e->import_head, moved, e->import_last);
   }, &early[1]));
   TrsvCall(TrsvLaunchEach(cells_groups, (size_t)e->uses, *e));
   const TrsvScan scan[] = {{e->uses, e->group + 1, e->group},

@@ -105,9 +105,9 @@ static TrsvError AllocateSources(TrsvPlan *plan, const ChunkEmission *e, const T
                     (size_t)stages * CHUNK_STAGE((size_t)settings->length, (size_t)size);
   TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
     if (e->wide) a.take(records + dependencies, c->sources.wide);
-    else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
-    a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
-      a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
+    else a.take(records, c->sources.diagonal, dependencies, c->sources.apart);
+    a.take(2 * (size_t)s->stages, c->sources.starts, c->places, c->sources.counts, c->places, c->rows);
+    a.take(c->places, c->places_in, (size_t)s->imports, c->imports);
   }, &c->memory, &bytes));
   plan->bytes += bytes;
   c->from = c->to = c->rows;

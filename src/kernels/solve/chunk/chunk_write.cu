@@ -182,11 +182,8 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
 
 TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
 {
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports);
-    },
-    &d->memory));
+  TrsvCall(
+    TrsvScratchArrays(&d->memory, sources, d->cells, (size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports));
   return TrsvLaunch(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c, *d);
 }
 

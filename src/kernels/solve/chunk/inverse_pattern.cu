@@ -175,7 +175,7 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision
 TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
 {
   *s = InverseSizes();
-  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
+  TrsvCall(TrsvScratchArrays(&s->memory[0], INVERSE_SIZES * (size_t)v->T.rows, s->word));
   return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
@@ -184,11 +184,8 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups);
-    },
-    &s->memory[1]));
+  TrsvCall(TrsvScratchArrays(&s->memory[1], (size_t)INVERSE_SIZES, totals, n * (size_t)v->T.rows, s->rows,
+                             n * (size_t)v->groups, s->groups));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
   TrsvCall(TrsvLaunch(inverse_count, (unsigned)(sizes * v->groups), 32, 0, NULL, InverseView(v), v->groups,
                       INVERSE_GROUP + (int)span, totals, s->rows, s->groups));
@@ -220,9 +217,8 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
   TrsvCall(TrsvArenaAllocate(
     TrsvDeviceAlloc,
     [&](TrsvArena &a) {
-      a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin),
-        a.take(groups + 1, v->start);
-      a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->exceeding);
+      a.take(rows + 1, offsets, n, columns, rows, v->reach, rows + 1, v->begin, groups + 1, v->start);
+      a.take(size * (size_t)totals->inverse, v->inverse, size * rows, v->right, 1, v->exceeding);
       if (source) a.take(n, v->source);
       if (given.b_index) a.take(rows, v->from);
       if (given.x_index) a.take(rows, v->to);
@@ -253,11 +249,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   const TrsvScan scan[] = {{v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start},
                            {rows, s->rows + (size_t)size * (size_t)rows, v->begin}};
   TrsvCall(TrsvDeviceScanAll(2, scan));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);
-    },
-    &P->memory));
+  TrsvCall(TrsvScratchArrays(&P->memory, (size_t)totals->entries, columns, (size_t)rows, P->analysis.order,
+                             (size_t)rows, natural));
   TrsvCall(TrsvLaunch(inverse_product, (unsigned)v->groups, 32, 0, NULL, InverseView(v), v->reach, columns, natural));
   if (totals->row_max - 1 > CHUNK_ITEMS)
     P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */

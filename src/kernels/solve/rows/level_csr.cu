@@ -93,12 +93,8 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvMatrix     S = *A;
   TrsvSearch     found;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(1, w.search), a.take(rows, w.word), a.take(level ? 0 : rows, w.sorted), a.take(rows, w.natural);
-      a.take(rows, w.order), a.take((size_t)s->off, w.columns);
-    },
-    &scratch.memory));
+  TrsvCall(scratch.take(1, w.search, rows, w.word, level ? 0 : rows, w.sorted, rows, w.natural, rows, w.order,
+                        (size_t)s->off, w.columns));
   TrsvCall(TrsvLaunchEach(level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, w));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
@@ -175,17 +171,17 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
   TrsvLevelCSR *o;
   TrsvSplit     s;
   TrsvScratch   sequence, positions;
-  int          *position;
+  int          *position, *length;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
   memset(plan->data, 0, sizeof(*o));
   TrsvCall(TrsvSplitRows(A, analysis, longest, &s, &sequence.memory));
   if (padded && s.rows > INT_MAX / longest)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
-  TrsvCall(positions.take(2 * (size_t)s.rows, position)); /* and lengths */
+  TrsvCall(positions.take((size_t)s.rows, position, (size_t)s.rows, length));
   if (level) TrsvCall(TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL));
   if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL));
-  return MakeLayout(plan, A, &s, source, position, position + s.rows, longest, padded);
+  return MakeLayout(plan, A, &s, source, position, length, longest, padded);
 }
 
 template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)

@@ -132,10 +132,9 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   Sell *const         s = (Sell *)plan->data;
   TrsvLevelCSR *const o = &s->rows;
   TrsvScratch         scratch;
-  int                *columns; /* with positions; then bases, and whether a column is too far from its base */
+  int                *columns, *base; /* with positions; see MakeColumns */
 
-  TrsvCall(scratch.take((LANES + 1) * (size_t)wide + 1, columns));
-  int *const base = columns + o->off;
+  TrsvCall(scratch.take(LANES * (size_t)wide, columns, (size_t)wide + 1, base));
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   TrsvCall(TrsvLaunchEach(sell_clear, (size_t)o->off, o->off, columns, o->source));
   TrsvCall(TrsvLaunchEach(sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start, source, s->slices,

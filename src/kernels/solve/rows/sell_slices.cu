@@ -152,16 +152,15 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
 extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices,
                                     int *depth)
 {
-  const int words = (s->rows + LANES - 1) / LANES, stretches = (s->rows + STRETCH - 1) / STRETCH;
-  TrsvScratch scratch, result;
-  int        *reach;
+  const int    stretches = (s->rows + STRETCH - 1) / STRETCH;
+  const size_t rows = (size_t)s->rows, parts = (size_t)stretches;
+  TrsvScratch  scratch, result;
+  unsigned    *clean, *level;
+  int         *reach, *count, *before;
 
-  TrsvCall(scratch.take((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1, reach));
-  unsigned *const clean = (unsigned *)reach + s->rows;
-  int *const count = (int *)clean + words, *const before = count + stretches;
+  TrsvCall(scratch.take(rows, reach, (rows + LANES - 1) / LANES, clean, parts, count, parts + 1, before));
   TrsvCall(CountSlices(A, s, stretches, reach, clean, count, before, slices));
-  TrsvCall(result.take(2 * (size_t)*slices + 1, *first));
-  unsigned *const level = (unsigned *)*first + *slices + 1;
+  TrsvCall(result.take((size_t)*slices + 1, *first, (size_t)*slices, level));
   TrsvCall(
     TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before, *first, level));
   TrsvCall(FindDepth(A, s, *slices, *first, limit, level, depth));

@@ -241,12 +241,8 @@ static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts
 {
   const size_t rows = (size_t)s->rows;
 
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(rows + 1, s->offsets), a.take(rows, s->row), a.take((size_t)A->rows, s->last);
-      a.take((size_t)s->off, s->items);
-    },
-    memory));
+  TrsvCall(
+    TrsvScratchArrays(memory, rows + 1, s->offsets, rows, s->row, (size_t)A->rows, s->last, (size_t)s->off, s->items));
   return TrsvLaunchEach(split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
 }
 
@@ -263,12 +259,9 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
                     "%d rows and %d entries with their partial sums exceed 32-bit indices", A->rows,
                     s->off);
-  TrsvCall(entries.take(2 * off + (size_t)total[0] + 5 * (size_t)total[2], more));
-  c->entry = more;
-  c->ready = c->entry + off;
-  c->level = c->ready + off;
+  TrsvCall(entries.take(off, c->entry, off, c->ready, (size_t)total[0], c->level, 5 * (size_t)total[2], more));
   TrsvCall(RankEntries(A, c, room));
-  if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], c->level + total[0]));
+  if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], more));
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry */
   return MakeSequence(A, c, total[1], s, memory);

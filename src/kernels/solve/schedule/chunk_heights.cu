@@ -142,11 +142,7 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
   const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1                ? 1
                                                         : wanted > blocks_at_most ? blocks_at_most
                                                                                   : (int)wanted));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
-    },
-    &scratch.memory));
+  TrsvCall(scratch.take((size_t)G.n + 1, starts, (size_t)o->entries, mail, (size_t)o->entries, words));
   TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n, o->entries,
                           o->words, starts, words));
   TrsvCall(TrsvLaunchEach(chunk_count, (size_t)G.n, G, starts + 1, mail));
@@ -161,8 +157,7 @@ static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
 
   /* after a split a chain also has sums: up to TREE_LEVELS (chunk_split.cu) for each row */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
-  TrsvCall(
-    TrsvArenaScratch([&](TrsvArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+  TrsvCall(TrsvScratchArrays(&o->memory, (size_t)G.n, o->height, (size_t)CHUNK_WORDS, o->words));
   if (!analysis->heights || G.owner) return SearchHeights(analysis, o);
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return TrsvDeviceLevels(analysis->heights, !G.lower, o->height);

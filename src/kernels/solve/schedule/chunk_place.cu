@@ -212,10 +212,8 @@ static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings
     a.take(n + 1, t->cuts);
     if (HasPartialSums(o, s)) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
   }, &t->memory));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
-  return TrsvArenaScratch(
-    [&](TrsvArena &a) { a.take(n, *list), a.take(n, *finish), a.take(CHUNK_WORDS, t->words); }, &t->placing);
+  TrsvCall(TrsvScratchArrays(&t->early, nodes, t->time, nodes, t->spare[0], nodes, t->spare[1]));
+  return TrsvScratchArrays(&t->placing, n, *list, n, *finish, (size_t)CHUNK_WORDS, t->words);
 }
 
 TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)

@@ -179,9 +179,7 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
   int         *count, *behind, *numbers, *order;
 
   v.G = o->graph;
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
-    &counted.memory));
+  TrsvCall(counted.take(n, count, n, behind, n + 1, v.first, n + 1, v.shift));
   TrsvCall(TrsvLaunchEach(long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
@@ -190,23 +188,14 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place),
-        a.take(all, v.lengths);
-    },
-    &numbered.memory));
+  TrsvCall(numbered.take(sums, keys, sums, sorted, sums, numbers, sums, order, sums, v.place, all, v.lengths));
   TrsvCall(TrsvLaunchEach(long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
   TrsvCall(TrsvLaunchEach(long_place, sums, v, sorted, order));
   TrsvCall(TrsvLaunchEach(long_lengths, n > sums ? n : sums, v));
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      a.take(all + 1, v.offsets), a.take(entries, v.columns), a.take(entries, v.source), a.take(all, v.owner),
-        a.take(all, v.diagonal);
-    },
-    &o->extended));
+  TrsvCall(TrsvScratchArrays(&o->extended, all + 1, v.offsets, entries, v.columns, entries, v.source, all, v.owner, all,
+                             v.diagonal));
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(TrsvLaunchEach(long_graph, n > sums ? n : sums, v));
   o->graph   = {(int)all, 1, 0, v.offsets, v.columns, v.source, v.owner, v.diagonal};
