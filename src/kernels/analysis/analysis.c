@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "analysis/analysis.h"
 #include "analysis/sample.h"
 
@@ -111,13 +110,13 @@ static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s
   return TRSV_SUCCESS;
 }
 
-/* Sorts the rows by level set, rising in each, and finds statistics of level sets. levels [number of levels + 2]. */
+/* Sorts the rows by level set, rising in each, and finds statistics of level sets. levels [number of levels + 2]:
+   zeros before. */
 static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
 {
   unsigned long long span = 0;
 
   /* a counting sort: levels[l + 1] rises from the start of set l to its end, which is the start of set l + 1 */
-  memset(levels, 0, sizeof(int) * ((size_t)s->levels + 2));
   for (int i = 0; i < rows; i++) levels[level[i] + 2]++;
   for (int l = 1; l <= s->levels; l++) levels[l + 1] += levels[l];
   for (int i = 0; i < rows; i++) order[levels[level[i] + 1]++] = i;
@@ -158,7 +157,6 @@ static TrsvError Analyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *a
   for (int t = 0; t < count && !error; t++) {
     error = TrsvAlloc(sizeof(*analysis[t]), &analysis[t]);
     if (error) break;
-    memset(analysis[t], 0, sizeof(*analysis[t]));
     analysis[t]->memory = A[t]->memory;
     if (A[t]->memory == TRSV_HOST) error = AnalyzeOnHost(A[t], analysis[t]);
   }
@@ -206,11 +204,10 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* A counting sort as in SortByLevel: offsets [rows + 2]; offsets[j + 1] rises from the start of row j to its end. */
+/* A counting sort as in SortByLevel: offsets [rows + 2], zeros before; offsets[j + 1] rises from the start of row j to its end. */
 static TrsvError TransposeOnHost(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));
-  memset(offsets, 0, sizeof(int) * ((size_t)A->rows + 2));
   for (int k = 0; k < A->offsets[A->rows]; k++) offsets[A->columns[k] + 2]++;
   for (int j = 1; j <= A->rows; j++) offsets[j + 1] += offsets[j];
   for (int i = 0; i < A->rows; i++)

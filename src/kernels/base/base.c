@@ -26,7 +26,7 @@ TrsvError TrsvAlloc(size_t bytes, void *pointer)
 {
   void **p = pointer;
 
-  *p = malloc(bytes ? bytes : 1);
+  *p = calloc(1, bytes ? bytes : 1);
   return *p ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the host", bytes);
 }
 

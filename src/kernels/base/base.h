@@ -46,7 +46,7 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
 double TrsvSeconds(void); /* reads a monotonic clock */
 int    TrsvAscending(const void *, const void *); /* compares two doubles, for qsort() */
 
-/* Allocates host memory; pointer is the address of a pointer, which is not NULL for 0 bytes. TRSV_ERR_MEMORY: there is
+/* Allocates host memory, all zeros; pointer is the address of a pointer, which is not NULL for 0 bytes. TRSV_ERR_MEMORY: there is
    none, and the pointer becomes NULL. The caller calls free(). */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 

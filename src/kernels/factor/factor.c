@@ -31,8 +31,7 @@ TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, cons
 
   *factor = NULL;
   if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
-  f = calloc(1, sizeof(*f));
-  if (!f) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
+  TrsvCall(TrsvAlloc(sizeof(*f), &f));
   f->kind      = kind == TRSV_ICC_HERMITIAN ? TRSV_ICC : kind;
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);

@@ -82,11 +82,11 @@ static _Atomic unsigned setups;
 
 TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *A, TrsvIlu **result)
 {
-  TrsvIlu  *ilu   = calloc(1, sizeof(*ilu));
+  TrsvIlu  *ilu;
   TrsvError error = TRSV_SUCCESS;
 
   *result = NULL;
-  if (!ilu) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factorization");
+  TrsvCall(TrsvAlloc(sizeof(*ilu), &ilu));
   ilu->request = *request;
   ilu->rows    = rows;
   ilu->tuning  = request->selection == TRSV_SELECT_TUNE;

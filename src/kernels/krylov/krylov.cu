@@ -12,7 +12,6 @@ extern "C" TrsvError TrsvKrylovCreate(TrsvKrylov **created)
 
   *created = NULL;
   TrsvCall(TrsvAlloc(sizeof(*k), &k));
-  *k              = TrsvKrylov();
   TrsvError error = TrsvDeviceMultiprocessors(&multiprocessors);
   if (!error) {
     k->most_blocks = KRYLOV_PER_SM * (unsigned)multiprocessors;

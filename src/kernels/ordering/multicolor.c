@@ -30,7 +30,6 @@ static TrsvError SortByColor(const int *color, int colors, TrsvOrdering *o)
   int *at; /* [colors + 1] where each color starts, then where it ends */
 
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &at));
-  memset(at, 0, sizeof(int) * ((size_t)colors + 1));
   for (int i = 0; i < o->rows; i++) at[color[i] + 1]++;
   for (int c = 0; c < colors; c++) {
     o->colors += at[c + 1] > 0;
@@ -91,8 +90,7 @@ TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, 
 
   *ordering = NULL;
   if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
-  o = calloc(1, sizeof(*o));
-  if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
+  TrsvCall(TrsvAlloc(sizeof(*o), &o));
   o->rows   = rows;
   o->memory = memory;
   error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);

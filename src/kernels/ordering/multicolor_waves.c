@@ -17,7 +17,6 @@
    rule for inodes, whose rows its factorizations need next to each other.
 */
 #include <stdlib.h>
-#include <string.h>
 #include "ordering/multicolor.h"
 
 /* node[i]: the node of row i. Returns the number of nodes, rows if nodes are not used. */
@@ -61,11 +60,10 @@ static void FindStrength(int rows, const int *offsets, const int *columns, const
 }
 
 /* The edges of node n to earlier nodes: edge[starts[n]] to edge[starts[n + 1] - 1]. An entry and its mirror image are
-   two edges. starts [nodes + 2] */
+   two edges. starts [nodes + 2]: zeros before. */
 static void FindEdges(int rows, const int *offsets, const int *columns, const double *values, const double *scale,
                       const double *strongest, int nodes, const int *node, int *starts, int *edge)
 {
-  memset(starts, 0, sizeof(int) * ((size_t)nodes + 2));
   for (int i = 0; i < rows; i++)
     for (int k = offsets[i]; k < offsets[i + 1]; k++) {
       const int n = node[i], m = node[columns[k]];

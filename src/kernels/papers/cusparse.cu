@@ -2,7 +2,6 @@
    cusparse: SpSV of NVIDIA's cuSPARSE, the baseline (spsv.cu). The matrix is copied in the caller's order.
 */
 #include <stdlib.h>
-#include <string.h>
 #include "device/sync.cuh"
 #include "papers/spsv.h"
 #include "solve/plan/plan.h"
@@ -38,7 +37,7 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   TrsvCall(TrsvEntries(A, &entries));
   const size_t nnz = (size_t)entries;
   TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
-  c      = (Cusparse *)memset(plan->data, 0, sizeof(*c));
+  c      = (Cusparse *)plan->data;
   c->nnz = entries;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &c->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * nnz, &c->columns));

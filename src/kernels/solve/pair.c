@@ -176,8 +176,7 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
   TrsvError error;
 
   *pair = NULL;
-  p     = calloc(1, sizeof(*p));
-  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
+  TrsvCall(TrsvAlloc(sizeof(*p), &p));
   p->memory     = memory;
   p->precision  = L->precision;
   p->rows       = L->rows;

@@ -37,7 +37,7 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
-  s = memset(plan->data, 0, sizeof(*s));
+  s = plan->data;
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)rows + 1), &s->offsets));
   TrsvCall(TrsvAlloc(sizeof(int) * off, &s->columns));
   if (source) TrsvCall(TrsvAlloc(map, &s->source));

@@ -117,7 +117,7 @@ static TrsvError AgAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   int       multiprocessors;
 
   TrsvCall(TrsvAlloc(sizeof(*a), &plan->data));
-  a = (Ag *)memset(plan->data, 0, sizeof(*a));
+  a = (Ag *)plan->data;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSettingsCheck(plan->algorithm->name, settings));
   if (!TrsvSettingsGet(settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, 0, &a->scheme));

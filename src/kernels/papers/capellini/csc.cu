@@ -17,7 +17,6 @@
      launch clears that of the next launch; in-degrees are the row lengths, not counted on the device; no copy of the
      counters in shared memory for the columns of one block. */
 #include <stdlib.h>
-#include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
@@ -145,7 +144,7 @@ static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
 
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
-  c = (Csc *)memset(plan->data, 0, sizeof(*c));
+  c = (Csc *)plan->data;
   TrsvCall(MakeColumns(plan, c, A, source));
   TrsvCall(MakeCounters(plan, c, A));
   TrsvCall(TrsvSyncCreate(&c->sync));

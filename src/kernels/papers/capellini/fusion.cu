@@ -18,7 +18,6 @@
      thread blocks instead of one atomic for each thread; a vote in each turn of the thread-level loop, where the
      publication relies on the hardware; the diagonal's reciprocal is computed when values are set. */
 #include <stdlib.h>
-#include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
@@ -139,7 +138,7 @@ static TrsvError FusionAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*f), &plan->data));
-  f = (Fusion *)memset(plan->data, 0, sizeof(*f));
+  f = (Fusion *)plan->data;
   TrsvCall(TrsvCSRPlanMake(plan, &f->csr, A, source, 1));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &first));
   f->tasks = MakeTasks(A, first);

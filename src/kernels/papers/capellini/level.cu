@@ -14,7 +14,6 @@
    LEVELS_MAX level sets is refused.
 */
 #include <stdlib.h>
-#include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 #include "papers/graph.h"
@@ -91,7 +90,7 @@ static TrsvError LevelAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets need as many launches a solve; the limit is %d", sets,
                     LEVELS_MAX);
   TrsvCall(TrsvAlloc(sizeof(*l), &plan->data));
-  l            = (Level *)memset(plan->data, 0, sizeof(*l));
+  l            = (Level *)plan->data;
   l->precision = A->precision;
   l->sets      = sets;
   TrsvCall(TrsvCSRPlanMake(plan, &l->csr, A, source, 0));

@@ -14,7 +14,6 @@
      its own warp. Changes: the value is its own flag (no get_value, no fence, no reset); tickets instead of block
      numbers; a turn ends with a __syncwarp, where the publication relies on lanes in lock step; turns end with the last
      row of the warp; the diagonal's reciprocal is computed when values are set. */
-#include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
@@ -75,7 +74,7 @@ static TrsvError TwoPhaseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 {
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(TrsvCSRPlan), &plan->data));
-  return TrsvCSRPlanMake(plan, (TrsvCSRPlan *)memset(plan->data, 0, sizeof(TrsvCSRPlan)), A, source, 1);
+  return TrsvCSRPlanMake(plan, (TrsvCSRPlan *)plan->data, A, source, 1);
 }
 
 static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

@@ -243,7 +243,7 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   (void)analysis;
   TrsvCall(TrsvSettingsCheck(plan->algorithm->name, words));
   TrsvCall(TrsvAlloc(sizeof(*d), &plan->data));
-  d        = (Dense *)memset(plan->data, 0, sizeof(*d));
+  d        = (Dense *)plan->data;
   d->lower = A->triangle == TRSV_LOWER;
   TrsvCall(TrsvAlloc(sizeof(int) * (measures > pieces ? measures : pieces), &room));
   memset(room, 0, sizeof(int) * measures);

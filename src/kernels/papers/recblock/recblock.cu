@@ -205,7 +205,7 @@ static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   TrsvCall(TrsvRecblockSettingsGet(&settings));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvAlloc(sizeof(*r), &plan->data));
-  r                     = (Recblock *)memset(plan->data, 0, sizeof(*r));
+  r                     = (Recblock *)plan->data;
   r->precision          = A->precision;
   TrsvRecblocks *blocks = &r->blocks;
   TrsvCall(TrsvRecblocksMake(A, analysis, source, &settings, multiprocessors, has_cusparse, blocks));

@@ -3,7 +3,6 @@
    set-up, chunk_solve.cu the solve, chunk.cuh the layout, inverse.cu inverted diagonal blocks. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
@@ -127,9 +126,7 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
                     "chunk needs %d KB of shared memory for a block",
                     CHUNK_SHARED / 1024);
-  TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
-  memset(plan->data, 0, sizeof(ChunkPlan));
-  return TRSV_SUCCESS;
+  return TrsvAlloc(sizeof(ChunkPlan), &plan->data);
 }
 
 static TrsvError BeginPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,

@@ -278,7 +278,6 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   ChunkPlan *c = (ChunkPlan *)plan->data;
 
   TrsvCall(TrsvAlloc(sizeof(*c->setup), &c->setup));
-  *c->setup            = ChunkSetup();
   c->setup->statistics = analysis->statistics;
   c->setup->rank = c->setup->next = override_settings ? 0 : rank;
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &c->setup->heights));

@@ -23,7 +23,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
@@ -176,7 +175,6 @@ TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 
   if (!TrsvInverseIsPossible(&analysis->statistics)) return TRSV_SUCCESS;
   TrsvCall(TrsvAlloc(sizeof(*v), &v));
-  *v            = Inverse();
   v->T          = *A;
   v->T.analysis = NULL;
   v->entries    = TrsvStoredEntries(A, analysis);

@@ -94,8 +94,7 @@ TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
   if (!TakesValues(algorithm, A->precision))
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s does not take complex values; name another, or none",
                     algorithm->name);
-  p = calloc(1, sizeof(*p));
-  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
+  TrsvCall(TrsvAlloc(sizeof(*p), &p));
   p->algorithm = algorithm;
   p->precision = A->precision;
   p->rows      = A->rows;

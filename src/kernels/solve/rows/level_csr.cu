@@ -7,7 +7,6 @@
 */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include "device/setup.cuh"
 #include "solve/rows/level_csr.h"
 
@@ -174,7 +173,6 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
   int          *position, *length;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
-  memset(plan->data, 0, sizeof(*o));
   TrsvCall(TrsvSplitRows(A, analysis, longest, &s, &sequence.memory));
   if (padded && s.rows > INT_MAX / longest)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);

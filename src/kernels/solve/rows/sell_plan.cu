@@ -12,7 +12,6 @@
    Same bits: integers, each written by one thread, or bits that do not depend on the order of atomics.
 */
 #include <limits.h>
-#include <string.h>
 #include "device/setup.cuh"
 #include "solve/rows/sell.h"
 
@@ -202,7 +201,7 @@ extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const 
   TrsvScratch sequence;
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
-  s        = (Sell *)memset(plan->data, 0, sizeof(*s));
+  s        = (Sell *)plan->data;
   s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
   TrsvCall(TrsvSplitRows(A, analysis, s->width, &c, &sequence.memory));
   return c.rows ? OrderRows(plan, A, analysis, &c, source) : TRSV_SUCCESS;

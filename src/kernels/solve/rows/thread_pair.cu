@@ -45,8 +45,7 @@ static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, v
 
   *pair = NULL;
   if (f->recomputes || g->recomputes) return TRSV_SUCCESS;
-  p = (TrsvThreadPair *)calloc(1, sizeof(*p));
-  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
+  TrsvCall(TrsvAlloc(sizeof(*p), &p));
   *pair               = &p->fused;
   p->fused.launch     = &TrsvThreadPairLaunch;
   p->precision        = forward->precision;
