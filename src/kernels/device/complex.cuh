@@ -65,6 +65,15 @@ template <class T> using TrsvReal = typename TrsvRealType<T>::type;
    : (precision) == TRSV_COMPLEX_FLOAT ? f<TrsvComplex<float>> \
                                        : f<TrsvComplex<double>>)
 
+/* Calls run with a value of the type of a precision. */
+template <class Run> static inline TrsvError TrsvByType(TrsvPrecision precision, Run run)
+{
+  return precision == TRSV_FLOAT         ? run(float())
+       : precision == TRSV_DOUBLE        ? run(double())
+       : precision == TRSV_COMPLEX_FLOAT ? run(TrsvComplex<float>())
+                                         : run(TrsvComplex<double>());
+}
+
 template <class R> static __device__ __forceinline__ TrsvComplex<R> fma(TrsvComplex<R> a, TrsvComplex<R> b,
                                                                         TrsvComplex<R> c)
 {

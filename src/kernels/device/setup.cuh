@@ -15,6 +15,7 @@ struct TrsvArena {
   size_t bytes;
 
   /* An array of values of `size` bytes; or any number of arrays: the count of the first, the array, and so on. */
+  void take() { }
   void take(size_t count, void *&array, size_t size)
   {
     const size_t whole = (count * size + 255) / 256 * 256;
@@ -31,7 +32,7 @@ struct TrsvArena {
 
     take(count, p, sizeof(T));
     array = (T *)p;
-    if constexpr (sizeof...(more) > 0) take(more...);
+    take(more...);
   }
 };
 

@@ -141,7 +141,6 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     if (!by_plan) TrsvCall(AllocateArray(f, f->lower, &f->l));
     if (f->pivots && !by_plan) TrsvCall(MakePivotOrder(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
-    TrsvCall(TrsvFactorStart(f, stream));
     TrsvCall(TrsvFactorCompute(f, by_plan ? lower : NULL, values, &s, stream));
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
@@ -168,7 +167,6 @@ static TrsvError FindLargestShift(TrsvFactor *f, const void *values, double leas
   FactorStatus status;
   double       largest;
 
-  TrsvCall(TrsvFactorStart(f, stream));
   TrsvCall(TrsvFactorFindLargestSum(f, values, stream));
   TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
   memcpy(&largest, &status.largest, sizeof(largest));

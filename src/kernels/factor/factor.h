@@ -155,8 +155,7 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_start.cu: marks values as not ready and clears f->status; sets f->status->largest. */
-TrsvError TrsvFactorStart(TrsvFactor *, TrsvStream);
+/* factor_start.cu: sets f->status->largest. */
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream);
 
 /* factor_start.cu: computes the values, by factor_pivots.cu if f->pivots, else row by row. If f->pivots, the plan lower

@@ -11,7 +11,7 @@
    The columns of a dependency's row of U are matched with the row's own before the wait; in a long row of U each lane
    searches for its own columns. A group waits for four dependencies at once.
    Memory order: a row reads words of U and reciprocals of pivots from other rows. Each word is its own flag (sync.cuh);
-   TrsvFactorStart marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
+   factor_start.cu marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
    and its work.
    Why it ends: a row waits only for rows of earlier groups. Their blocks have smaller tickets, so they have started. In
    each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A warp

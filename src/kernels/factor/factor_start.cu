@@ -50,25 +50,22 @@ template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream strea
                           (T *)f->inverse, f->status);
 }
 
-template <class T> static TrsvError FindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets,
-                          f->a_row_start, (const T *)values, f->status);
-}
-
-extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)
-{
-  return TRSV_BY_PRECISION(f->precision, StartAttempt)(f, stream);
-}
-
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, FindLargestSum)(f, values, stream);
+  return TrsvByType(f->precision, [&](auto value) {
+    typedef decltype(value) T;
+    TrsvCall(StartAttempt<T>(f, stream));
+    return TrsvLaunchEachIn(stream, factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets,
+                            f->a_row_start, (const T *)values, f->status);
+  });
 }
 
 extern "C" TrsvError TrsvFactorCompute(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
                                        TrsvStream stream)
 {
-  return f->pivots ? TRSV_BY_PRECISION(f->precision, FactorPivots)(f, lower, values, shift, stream)
-                   : TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
+  return TrsvByType(f->precision, [&](auto value) {
+    typedef decltype(value) T;
+    TrsvCall(StartAttempt<T>(f, stream));
+    return f->pivots ? FactorPivots<T>(f, lower, values, shift, stream) : FactorRows<T>(f, values, shift, stream);
+  });
 }

@@ -132,12 +132,10 @@ template <class T> static __global__ void magnitudes_each(int entries, const T *
   if (k < entries) magnitudes[k] = magnitude(values[k]);
 }
 
-template <class T> static TrsvError FindMagnitudes(int entries, const void *values, double *magnitudes)
-{
-  return TrsvLaunchEach(magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
-}
-
 extern "C" TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision precision, const void *values, double *magnitudes)
 {
-  return TRSV_BY_PRECISION(precision, FindMagnitudes)(entries, values, magnitudes);
+  return TrsvByType(precision, [&](auto value) {
+    typedef decltype(value) T;
+    return TrsvLaunchEach(magnitudes_each<T>, (size_t)entries, entries, (const T *)values, magnitudes);
+  });
 }

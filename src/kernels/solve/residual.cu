@@ -38,15 +38,6 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
   atomicMax(largest, trsv_bits(scale > 0 ? trsv_magnitude<double>(r) / scale : scale));
 }
 
-template <class T>
-static TrsvError FindLargest(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
-                             unsigned long long *largest, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
-                          A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x,
-                          largest);
-}
-
 extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,
                                      const void *x, double *error, TrsvStream stream)
 {
@@ -54,7 +45,12 @@ extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, con
   TrsvError          failed;
 
   TrsvCall(TrsvScratchUpload(&bits, sizeof(bits), &largest, stream));
-  failed = TRSV_BY_PRECISION(A->precision, FindLargest)(A, source, values, b, x, largest, stream);
+  failed = TrsvByType(A->precision, [&](auto value) {
+    typedef decltype(value) T;
+    return TrsvLaunchEachIn(stream, residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
+                            A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x,
+                            largest);
+  });
   if (!failed) failed = TrsvDeviceDownload(&bits, largest, sizeof(bits), stream);
   TrsvScratchFree(largest, stream);
   memcpy(error, &bits, sizeof(bits));

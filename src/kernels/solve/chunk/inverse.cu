@@ -185,18 +185,6 @@ TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   return error;
 }
 
-template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
-{
-  return TrsvLaunchEarly(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, GROUPS), GROUPS * 32, 0, stream,
-                         InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
-}
-
-template <class T> static TrsvError ComputeProduct(Inverse *v, const void *values, void *product, TrsvStream stream)
-{
-  return TrsvLaunch(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values,
-                    growth_limit, (T *)v->inverse, (T *)product, v->exceeding);
-}
-
 TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)
 {
   unsigned  exceeding = 0;
@@ -206,7 +194,11 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
   TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
   error = TrsvDeviceClear(v->exceeding, sizeof(*v->exceeding), stream);
   if (!error)
-    error = TRSV_BY_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
+    error = TrsvByType(plan->precision, [&](auto value) {
+      typedef decltype(value) T;
+      return TrsvLaunch(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values,
+                        growth_limit, (T *)v->inverse, (T *)product, v->exceeding);
+    });
   if (!error) error = TrsvDeviceDownload(&exceeding, v->exceeding, sizeof(exceeding), stream);
   if (!error && !exceeding) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
   TrsvScratchFree(product, stream);
@@ -222,7 +214,11 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
 TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, TrsvStream stream)
 {
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall(TRSV_BY_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
+  TrsvCall(TrsvByType(plan->precision, [&](auto value) {
+    typedef decltype(value) T;
+    return TrsvLaunchEarly(inverse_multiply<T>, plan->early, 1, TrsvBlocks(v->groups, GROUPS), GROUPS * 32, 0, stream,
+                           InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  }));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 

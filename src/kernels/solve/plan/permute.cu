@@ -16,14 +16,11 @@ template <class T> static __global__ void permute(int n, const int *index, int s
   else to[i] = from[index[i]];
 }
 
-template <class T>
-static TrsvError PermuteValues(int n, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
-}
-
 extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,
                                        void *to, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(precision, PermuteValues)(n, index, scatter, from, to, stream);
+  return TrsvByType(precision, [&](auto value) {
+    typedef decltype(value) T;
+    return TrsvLaunchEachIn(stream, permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
+  });
 }

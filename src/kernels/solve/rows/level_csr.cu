@@ -182,15 +182,15 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
   return MakeLayout(plan, A, &s, source, position, length, longest, padded);
 }
 
-template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, level_csr_gather<T>, (size_t)o->off + (size_t)(o->inverse ? o->rows : 0),
-                          (long)o->off, o->rows, o->source, (const T *)values, (T *)o->values, (T *)o->inverse);
-}
-
 extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(plan->precision, GatherValues)((const TrsvLevelCSR *)plan->data, values, stream);
+  const TrsvLevelCSR *o = (const TrsvLevelCSR *)plan->data;
+
+  return TrsvByType(plan->precision, [&](auto value) {
+    typedef decltype(value) T;
+    return TrsvLaunchEachIn(stream, level_csr_gather<T>, (size_t)o->off + (size_t)(o->inverse ? o->rows : 0),
+                            (long)o->off, o->rows, o->source, (const T *)values, (T *)o->values, (T *)o->inverse);
+  });
 }
 
 extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)
