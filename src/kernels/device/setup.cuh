@@ -70,6 +70,12 @@ struct TrsvScratch {
   TrsvScratch(const TrsvScratch &) = delete;
   ~TrsvScratch() { TrsvScratchFree(memory, NULL); }
 
+  void release()
+  {
+    TrsvScratchFree(memory, NULL);
+    memory = NULL;
+  }
+
   template <class... Arrays> TrsvError take(Arrays &&...arrays) { return TrsvScratchArrays(&memory, arrays...); }
   template <class T> TrsvError zeros(size_t count, T *&array)
   {

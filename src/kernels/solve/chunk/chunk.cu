@@ -272,19 +272,12 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED | TRSV_TAKES_COMPLEX,
 };
 
-const TrsvAlgorithm TrsvChunkPlain = {
-  .name         = "chunk",
-  .memory       = TRSV_DEVICE,
-  .pattern      = TRSV_DEVICE,
-  .analyze      = AnalyzeRank,
-  .finish       = FinishPlain,
-  .set_values   = SetValues,
-  .solve        = Solve,
-  .destroy      = Destroy,
-  .predict      = TrsvModelChunk,
-  .choices      = CHUNK_CHOICES,
-  .describe     = Describe,
-  .shared_bytes = CHUNK_SHARED,
-  .pivots       = &pivot_solve,
-  .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED | TRSV_TAKES_COMPLEX,
-};
+const TrsvAlgorithm TrsvChunkPlain = [] {
+  TrsvAlgorithm plain = TrsvChunk;
+
+  plain.analyze = AnalyzeRank;
+  plain.finish  = FinishPlain;
+  plain.predict = TrsvModelChunk;
+  plain.choices = CHUNK_CHOICES;
+  return plain;
+}();

@@ -98,7 +98,12 @@ static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int 
 struct ChunkDraft {
   unsigned short *cells;
   unsigned       *exports;
-  void           *memory; /* holds both arrays */
+};
+
+/* The scratch of an emission. early is needed until all imports have cells, numbered and cells until the draft of the
+   records is written, draft until the records are written. */
+struct ChunkScratch {
+  TrsvScratch numbered, cells[2], early[2], draft;
 };
 
 #define CHUNK_EXPORTS_OF(rows) (1 + (rows) / 32)
@@ -106,12 +111,12 @@ struct ChunkDraft {
 /* The parts of an emission, in this order: numbers places; assigns cells; checks, if cells are reused, that they are
    free in time; writes the draft; writes the records. Scratch has separate allocations for different lifetimes: most of
    it is freed before the records are allocated. */
-TrsvError TrsvChunkNumber(const ChunkHeights *, const ChunkSchedule *, ChunkEmission *, void **memory);
-TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSummary *, void *memory[2],
-                         void *early[2]);
+TrsvError TrsvChunkNumber(const ChunkHeights *, const ChunkSchedule *, ChunkEmission *, ChunkScratch *);
+TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSummary *, ChunkScratch *);
 TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSummary *, ChunkHead *heads, int *batch_of, int *after,
                            int *fits);
-TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSummary *, size_t sources, ChunkPlan *, ChunkDraft *);
+TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSummary *, size_t sources, ChunkPlan *, ChunkDraft *,
+                         ChunkScratch *);
 TrsvError TrsvChunkRecords(const ChunkSummary *, TrsvPrecision, const ChunkDraft *, ChunkPlan *);
 
 #endif

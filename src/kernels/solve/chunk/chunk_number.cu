@@ -81,7 +81,7 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.wide_word, 1);
 }
 
-TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEmission *e, void **memory)
+TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEmission *e, ChunkScratch *scratch)
 {
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
@@ -103,7 +103,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
       a.take(n, e->at, n, e->push, n, e->node, n + 1, e->step, n + 1, e->use, n + 1, e->source);
       a.take(chunks + 1, e->begin, chunks + 1, e->stage, chunks + 1, e->batch, 1, e->wide_word);
     },
-    memory));
+    &scratch->numbered.memory));
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
@@ -244,27 +244,26 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   }
 }
 
-TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2],
-                         void *early[2])
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, ChunkScratch *scratch)
 {
   const size_t uses = (size_t)e->uses, moved = e->import_lifetime < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
-  TrsvCall(TrsvScratchArrays(&memory[0], (size_t)e->stages + 1, e->stage_first, (size_t)e->stages, e->stage_chunk));
-  TrsvCall(TrsvScratchArrays(&early[0], (size_t)CHUNK_WORDS, e->words, uses, e->user, uses + 1, e->fresh, uses, e->used,
-                             uses, e->sorted_use, uses + 1, e->group));
+  TrsvCall(scratch->cells[0].take((size_t)e->stages + 1, e->stage_first, (size_t)e->stages, e->stage_chunk));
+  TrsvCall(scratch->early[0].take((size_t)CHUNK_WORDS, e->words, uses, e->user, uses + 1, e->fresh, uses, e->used, uses,
+                                  e->sorted_use, uses + 1, e->group));
   unsorted = (unsigned *)e->fresh; /* free until the sort is done */
   numbers  = e->group;
   TrsvCall(TrsvLaunchEach(cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* the sort's scratch is freed before this */
-  TrsvCall(TrsvScratchArrays(&memory[1], uses, e->cell, uses, e->imports));
+  TrsvCall(scratch->cells[1].take(uses, e->cell, uses, e->imports));
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);
     else e->import_ = e->fresh;
     a.take(uses, e->group_cell, moved, e->group_import, moved, e->import_head, moved, e->import_last);
-  }, &early[1]));
+  }, &scratch->early[1].memory));
   TrsvCall(TrsvLaunchEach(cells_groups, (size_t)e->uses, *e));
   const TrsvScan scan[] = {{e->uses, e->group + 1, e->group},
                            {e->uses, e->fresh + 1, e->fresh},

@@ -50,16 +50,6 @@ static void FreeScratch(void **memory)
   *memory = NULL;
 }
 
-/* The scratch of an emission. EARLY is needed until all imports have cells, NUMBERED and CELLS until the draft of the
-   records is written, DRAFT until the records are written. */
-enum {
-  NUMBERED,
-  CELLS,
-  EARLY = CELLS + 2,
-  DRAFT = EARLY + 2,
-  SCRATCH_COUNT
-};
-
 static void StartSummary(ChunkPlan *c, const ChunkSchedule *schedule, int lifetime)
 {
   const int     chunks = schedule->settings.chunks, cluster = schedule->settings.cluster;
@@ -74,13 +64,13 @@ static void StartSummary(ChunkPlan *c, const ChunkSchedule *schedule, int lifeti
 
 /* Assigns cells to the imports; with a limited lifetime also batches of imports. *fits: 1 if the cells fit into shared
    memory. */
-static TrsvError AssignCells(TrsvPlan *plan, ChunkEmission *e, void *memory[], int *fits)
+static TrsvError AssignCells(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch, int *fits)
 {
   ChunkPlan    *c = (ChunkPlan *)plan->data;
   ChunkSummary *s = &c->schedule;
 
   TrsvCall(AllocateCounted(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
-  TrsvCall(TrsvChunkCells(e, (int)c->blocks, c->heads, s, &memory[CELLS], &memory[EARLY]));
+  TrsvCall(TrsvChunkCells(e, (int)c->blocks, c->heads, s, scratch));
   *fits = s->cells <= e->capacity;
   if (!*fits || e->import_lifetime < 0) return TRSV_SUCCESS;
   TrsvCall(AllocateCounted(plan, sizeof(int) * (size_t)s->stages, &c->batch_of));
@@ -135,35 +125,34 @@ static TrsvError WriteRecords(TrsvPlan *plan, ChunkDraft *draft)
 
 /* Writes the plan of a schedule, with this lifetime of imports. *fits: 1 if the cells fit into shared memory; the
    schedule, which is then not needed any more, is freed. */
-static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, void *memory[],
-                          int *fits)
+static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, int *fits)
 {
   ChunkPlan *c = (ChunkPlan *)plan->data;
   /* each off-diagonal entry and each partial sum is a dependency */
   const size_t  records      = (size_t)schedule->nodes,
                 dependencies = (size_t)(heights->entries - (heights->graph.stored ? heights->graph.n : 0)) +
                                (size_t)(schedule->nodes - heights->graph.n);
-  ChunkEmission e     = ChunkEmission();
-  ChunkDraft    draft = ChunkDraft();
+  ChunkEmission e = ChunkEmission();
+  ChunkScratch  scratch;
+  ChunkDraft    draft;
 
   TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   StartSummary(c, schedule, lifetime);
   plan->bytes = 0;
   e.size      = (int)TrsvValueSize(plan->precision);
   e.capacity  = ChunkCapacity(&schedule->settings, CHUNK_LEAST, e.size);
-  TrsvCall(TrsvChunkNumber(heights, schedule, &e, &memory[NUMBERED]));
+  TrsvCall(TrsvChunkNumber(heights, schedule, &e, &scratch));
   e.import_lifetime = lifetime;
-  TrsvCall(AssignCells(plan, &e, memory, fits));
+  TrsvCall(AssignCells(plan, &e, &scratch, fits));
   if (!*fits) return TRSV_SUCCESS;
-  for (int m = EARLY; m < DRAFT; m++) FreeScratch(&memory[m]);
+  for (TrsvScratch &s : scratch.early) s.release();
   FreeScratch(&schedule->early);
   FreeScratch(&heights->memory);
 
   TrsvCall(AllocateSources(plan, &e, &schedule->settings, records, dependencies));
-  const TrsvError error = TrsvChunkWrite(&e, &c->schedule, records + dependencies, c, &draft);
-  memory[DRAFT]         = draft.memory;
-  TrsvCall(error);
-  for (int m = NUMBERED; m < EARLY; m++) FreeScratch(&memory[m]);
+  TrsvCall(TrsvChunkWrite(&e, &c->schedule, records + dependencies, c, &draft, &scratch));
+  scratch.numbered.release();
+  for (TrsvScratch &s : scratch.cells) s.release();
   FreeScratch(&schedule->memory);
   FreeScratch(&heights->extended);
   return WriteRecords(plan, &draft);
@@ -190,16 +179,11 @@ static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedul
 
   for (;;) {
     for (int lifetime : lifetimes) {
-      void     *memory[SCRATCH_COUNT] = {NULL};
-      TrsvError error                 = TRSV_SUCCESS;
-
       if (wanted >= 0 && (lifetime < 0 || lifetime > wanted)) continue;
       if (lifetime >= 0 && settings.cluster > 1) settings.cluster = 1, placed = 0;
-      if (!placed) error = TrsvChunkPlace(heights, &settings, schedule);
+      if (!placed) TrsvCall(TrsvChunkPlace(heights, &settings, schedule));
       placed = 1;
-      if (!error) error = EmitPlan(plan, heights, schedule, lifetime, memory, fits);
-      for (void *m : memory) TrsvScratchFree(m, NULL);
-      TrsvCall(error);
+      TrsvCall(EmitPlan(plan, heights, schedule, lifetime, fits));
       if (*fits) return TRSV_SUCCESS;
       FreeAttempt((ChunkPlan *)plan->data);
     }

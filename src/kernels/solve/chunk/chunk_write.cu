@@ -180,10 +180,10 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
+TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d,
+                         ChunkScratch *scratch)
 {
-  TrsvCall(
-    TrsvScratchArrays(&d->memory, sources, d->cells, (size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports));
+  TrsvCall(scratch->draft.take(sources, d->cells, (size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports));
   return TrsvLaunch(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c, *d);
 }
 

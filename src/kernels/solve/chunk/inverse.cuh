@@ -5,6 +5,7 @@
 #define TRSV_INVERSE_CUH
 
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "solve/chunk/chunk.cuh"
 
 enum {
@@ -137,14 +138,12 @@ struct InverseSizes {
   unsigned     *word; /* [INVERSE_SIZES][rows] 1 + the level of each row of the product */
   InverseTotals totals[INVERSE_SIZES];
   int          *rows, *groups; /* [sizes][rows] entries of the product; [sizes][groups] entries of D^-1 */
-  void         *memory[2];     /* holds word; holds rows and groups */
+  TrsvScratch   searched, counted; /* hold word; rows and groups */
 };
 
-/* Finds the level sets of all sizes; counts entries for the first `sizes` sizes, given the span of T's level sets;
-   frees the memory of both. */
+/* Finds the level sets of all sizes; counts entries for the first `sizes` sizes, given the span of T's level sets. */
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
 TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *);
-void      TrsvInverseFreeSizes(InverseSizes *);
 
 /* The pattern of D^-1 T, and the parts of its analysis that `chunk` needs: the order, only if no row is split, and the
    statistics without level_max. */

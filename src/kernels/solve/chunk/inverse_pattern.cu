@@ -174,8 +174,7 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision
 
 TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
 {
-  *s = InverseSizes();
-  TrsvCall(TrsvScratchArrays(&s->memory[0], INVERSE_SIZES * (size_t)v->T.rows, s->word));
+  TrsvCall(s->searched.take(INVERSE_SIZES * (size_t)v->T.rows, s->word));
   return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
@@ -184,20 +183,12 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
-  TrsvCall(TrsvScratchArrays(&s->memory[1], (size_t)INVERSE_SIZES, totals, n * (size_t)v->T.rows, s->rows,
-                             n * (size_t)v->groups, s->groups));
+  TrsvCall(
+    s->counted.take((size_t)INVERSE_SIZES, totals, n * (size_t)v->T.rows, s->rows, n * (size_t)v->groups, s->groups));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
   TrsvCall(TrsvLaunch(inverse_count, (unsigned)(sizes * v->groups), 32, 0, NULL, InverseView(v), v->groups,
                       INVERSE_GROUP + (int)span, totals, s->rows, s->groups));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
-}
-
-void TrsvInverseFreeSizes(InverseSizes *s)
-{
-  for (int n = 0; n < 2; n++) {
-    TrsvScratchFree(s->memory[n], NULL);
-    s->memory[n] = NULL;
-  }
 }
 
 static TrsvError CopyIndex(const int *from, size_t count, int *to)
@@ -275,13 +266,12 @@ static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int s
                               const int *source)
 {
   InverseProduct *P;
-  TrsvError       error;
 
   TrsvCall(TrsvAlloc(sizeof(*P), &P));
   v->unfinished = P;
-  error         = TrsvInverseMake(plan, v, s, size, source, P);
-  TrsvInverseFreeSizes(s);
-  TrsvCall(error);
+  TrsvCall(TrsvInverseMake(plan, v, s, size, source, P));
+  s->searched.release();
+  s->counted.release();
   const TrsvPermutation places        = {NULL, v->to}; /* TrsvInverseMake sets v->to; D^-1 b is in row order */
   P->analysis.statistics.level_span   = plain->level_span; /* an approximation */
   P->analysis.statistics.late_per_row = (double)s->totals[size].late / plain->rows;
@@ -291,17 +281,15 @@ static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int s
 
 TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
 {
-  InverseSizes s = InverseSizes();
+  InverseSizes s;
   double       least;
-  int          sizes = 0, best = INVERSE_SIZES;
-  TrsvError    error;
+  int          sizes, best;
 
   TrsvCall(EstimateSolve(plain, plan->precision, &least));
-  error = TrsvInverseLevels(v, &s);
-  if (!error) error = CountCandidates(plain, plan->precision, least, &s, &sizes);
-  if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
-  if (!error && sizes) error = ChooseSize(plain, plan->precision, least, &s, sizes, &best);
-  if (!error && best < INVERSE_SIZES) error = BeginProduct(plan, v, &s, best, plain, source);
-  TrsvInverseFreeSizes(&s);
-  return error;
+  TrsvCall(TrsvInverseLevels(v, &s));
+  TrsvCall(CountCandidates(plain, plan->precision, least, &s, &sizes));
+  if (!sizes) return TRSV_SUCCESS;
+  TrsvCall(TrsvInverseCount(v, plain->level_span, sizes, &s));
+  TrsvCall(ChooseSize(plain, plan->precision, least, &s, sizes, &best));
+  return best < INVERSE_SIZES ? BeginProduct(plan, v, &s, best, plain, source) : TRSV_SUCCESS;
 }

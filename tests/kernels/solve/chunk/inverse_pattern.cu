@@ -183,7 +183,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   const size_t       rows  = (size_t)A->rows;
   const int          block = 32 >> size;
   Inverse            v     = Inverse();
-  InverseSizes       s     = InverseSizes();
+  InverseSizes       s;
   InverseProduct     P     = InverseProduct();
   TrsvPlan           plan  = TrsvPlan();
   const Words        reach = FindReach(A, block);
@@ -229,7 +229,6 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
              "the copy of source is another");
     ExpectAnalysis(&P);
   }
-  TrsvInverseFreeSizes(&s);
   TrsvScratchFree(P.memory, NULL);
   TrsvDeviceFree(v.memory);
 }
