@@ -59,37 +59,37 @@ TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
                         a->order, (bool)turned, level);
 }
 
-/* Launches the check whether the levels of each triangle are the heights of the other. */
-static TrsvError LaunchChecks(const TrsvMatrix *L, const TrsvAnalysis *lower, const TrsvMatrix *U,
-                              const TrsvAnalysis *upper, int *height, unsigned char *attained, unsigned wrong[2])
+/* Checks whether the levels of each triangle are the heights of the other: wrong is 0 if those of L, of U are. */
+static TrsvError CheckHeights(const TrsvMatrix *L, const TrsvAnalysis *lower, const TrsvMatrix *U,
+                              const TrsvAnalysis *upper, unsigned wrong[2])
 {
-  const int         n        = L->rows;
-  const HeightCheck check[2] = {{L->offsets, L->columns, height, attained, wrong},
-                                {U->offsets, U->columns, height + n, attained + n, wrong + 1}};
-  const dim3        grid(TrsvBlocks(n, ROWS_BLOCK), 2);
+  const int    n    = L->rows;
+  const size_t rows = (size_t)n, clear = sizeof(unsigned) * 2 + 2 * rows; /* bytes of two words and of attained */
+  const dim3   grid(TrsvBlocks(n, ROWS_BLOCK), 2);
+  TrsvScratch  scratch;
+  int         *height;
+  char        *words;
 
+  TrsvCall(scratch.take(2 * rows, height, clear, words));
+  TrsvCall(TrsvDeviceClear(words, clear, NULL));
+  unsigned *const      bad      = (unsigned *)words;
+  unsigned char *const attained = (unsigned char *)(bad + 2);
+  const HeightCheck    check[2] = {{L->offsets, L->columns, height, attained, bad},
+                                   {U->offsets, U->columns, height + n, attained + n, bad + 1}};
   TrsvCall(TrsvDeviceLevels(upper, 0, height));
   TrsvCall(TrsvDeviceLevels(lower, 0, height + n));
   TrsvCall(TrsvLaunch(heights_entries, grid, ROWS_BLOCK, 0, NULL, n, check[0], check[1]));
-  return TrsvLaunch(heights_rows, grid, ROWS_BLOCK, 0, NULL, n, check[0], check[1]);
+  TrsvCall(TrsvLaunch(heights_rows, grid, ROWS_BLOCK, 0, NULL, n, check[0], check[1]));
+  return TrsvDeviceDownload(wrong, bad, 2 * sizeof(*wrong), NULL);
 }
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
-  const size_t rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
-  unsigned     wrong[2];
-  int         *scratch; /* heights [2 * rows], two words, attained [2 * rows] */
-  TrsvError    error;
+  unsigned wrong[2];
 
   if (L->memory == TRSV_HOST || min(lower->statistics.levels, upper->statistics.levels) <= TRSV_FEW_LEVELS)
     return TRSV_SUCCESS;
-  error = TrsvScratchAlloc(2 * sizeof(int) * rows + clear, &scratch, NULL);
-  unsigned *const words = (unsigned *)scratch + 2 * rows;
-
-  if (!error) error = TrsvDeviceClear(words, clear, NULL);
-  if (!error) error = LaunchChecks(L, lower, U, upper, scratch, (unsigned char *)(words + 2), words);
-  if (!error) error = TrsvDeviceDownload(wrong, words, sizeof(wrong), NULL);
-  TrsvScratchFree(scratch, NULL);
+  const TrsvError error = CheckHeights(L, lower, U, upper, wrong);
   if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
   lower->heights = wrong[0] ? NULL : upper;
   upper->heights = wrong[1] ? NULL : lower;

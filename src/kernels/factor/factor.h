@@ -144,10 +144,10 @@ TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L'
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 
-/* factor_permute.cu: creates f->order and f->source, given f->entries. *pattern gets the offsets [rows + 1] and then
-   the columns of P A P^T: TrsvScratchFree(*pattern, NULL). */
-TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                            int **pattern);
+/* factor_permute.cu: creates f->order and f->source, given f->entries. Replaces the offsets and columns of A by those
+   of P A P^T, in scratch: TrsvScratchFree(*pattern, NULL), also after an error. */
+TrsvError TrsvFactorPermute(TrsvFactor *, const int *order, TrsvMemory, const int **offsets, const int **columns,
+                            void **pattern);
 
 /* What to do about zero pivots, and the shift of this attempt, added to the diagonal of A. */
 typedef struct {

@@ -132,17 +132,18 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *co
                         offsets, columns, to_offsets, to_columns, f->source);
 }
 
-extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                                       TrsvMemory memory, int **pattern)
+extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *order, TrsvMemory memory, const int **offsets,
+                                       const int **columns, void **pattern)
 {
   const size_t rows = (size_t)f->rows, entries = (size_t)f->entries;
-  TrsvError    error;
+  int         *to_offsets, *to_columns;
 
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * (rows + 1 + entries), pattern, NULL));
-  error = PermutePattern(f, offsets, columns, *pattern, *pattern + rows + 1);
-  if (error) TrsvScratchFree(*pattern, NULL);
-  return error;
+  TrsvCall(TrsvScratchArrays(pattern, rows + 1, to_offsets, entries, to_columns));
+  TrsvCall(PermutePattern(f, *offsets, *columns, to_offsets, to_columns));
+  *offsets = to_offsets;
+  *columns = to_columns;
+  return TRSV_SUCCESS;
 }

@@ -141,7 +141,7 @@ static TrsvError ReadSplit(const TrsvFactor *f, const int *offsets, const int *c
   return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
 }
 
-static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)
+static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, int *left)
 {
   const size_t     rows   = (size_t)f->rows;
   const int *const ends[] = {f->l_offsets + rows, f->u_offsets + rows};
@@ -192,15 +192,6 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   return TransposeUpper(f);
 }
 
-static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns, int *left)
-{
-  const size_t bytes = sizeof(int) * ((size_t)f->rows + 1);
-
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->l_offsets));
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->u_offsets));
-  return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left) : SplitILU(f, offsets, columns, left);
-}
-
 enum {
 #ifdef TRSV_SIMT
   WORK_THREADS = 64 /* few, so that tests exceed them */
@@ -248,8 +239,9 @@ static TrsvError CountHostWork(TrsvFactor *f)
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                      TrsvMemory memory)
 {
-  TrsvScratch scratch, permuted;
-  int        *left, *pattern;
+  const size_t bytes = sizeof(int) * ((size_t)f->rows + 1);
+  TrsvScratch  scratch, permuted;
+  int         *left;
 
   TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(CountLeft(f, offsets, columns, left));
@@ -257,13 +249,12 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
     const int *const end = offsets + f->rows;
 
     TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->entries));
-    TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
-    permuted.memory = pattern;
-    offsets         = pattern;
-    columns         = pattern + f->rows + 1;
+    TrsvCall(TrsvFactorPermute(f, order, memory, &offsets, &columns, &permuted.memory));
     TrsvCall(CountLeft(f, offsets, columns, left)); /* a permutation of a valid pattern is valid */
   }
-  TrsvCall(SplitRows(f, offsets, columns, left));
+  TrsvCall(TrsvDeviceAlloc(bytes, &f->l_offsets));
+  TrsvCall(TrsvDeviceAlloc(bytes, &f->u_offsets));
+  TrsvCall((f->kind == TRSV_ICC ? SplitICC : SplitILU)(f, offsets, columns, left));
   return CountHostWork(f);
 }
 

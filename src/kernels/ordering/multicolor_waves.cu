@@ -259,20 +259,21 @@ static TrsvError FindNodes(const MatrixRows &A, int *work, int *nodes)
   return TrsvLaunchEach(multicolor_nodes, rows, A, (const int *)(use ? before : NULL));
 }
 
-/* The edges of the nodes, and where those of each node start. scratch [4 entries] */
-static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *start, const int **edge)
+/* edge [entries]: the edges of the nodes; start: where those of each node start. */
+static TrsvError FindEdges(const MatrixRows &A, int nodes, int *start, int *edge)
 {
-  const size_t    rows  = (size_t)A.rows;
-  unsigned *const later = (unsigned *)scratch, *const sorted = later + A.entries;
-  int *const      unsorted = scratch + 2 * (size_t)A.entries, *const edges = unsorted + A.entries;
+  const size_t rows = (size_t)A.rows, entries = (size_t)A.entries;
+  TrsvScratch  scratch;
+  unsigned    *later, *sorted;
+  int         *unsorted;
 
-  *edge = edges;
+  TrsvCall(scratch.take(entries, later, entries, sorted, entries, unsorted));
   if (A.values) {
     TrsvCall(TrsvLaunchEach(multicolor_scale, rows, A));
     TrsvCall(TrsvLaunchEach(multicolor_strongest, rows, A));
   }
   TrsvCall(TrsvLaunchEach(multicolor_edges, (size_t)A.entries, A, nodes, later, unsorted));
-  TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
+  TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edge));
   return TrsvLaunchEach(multicolor_edge_starts, (size_t)nodes + 1, nodes, A.entries, sorted, start);
 }
 
@@ -300,10 +301,9 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   unsigned     found[STATES], *state;
   MatrixRows   A             = {rows, entries, offsets, columns, values, NULL, NULL, NULL};
   TrsvScratch  memory;
-  int         *work, *scratch, nodes;
-  const int   *edge;
+  int         *work, *edge, nodes;
 
-  TrsvCall(memory.take(values ? r : 0, A.scale, values ? r : 0, A.strongest, r, A.node, 2 * r + 1, work, 4 * e, scratch,
+  TrsvCall(memory.take(values ? r : 0, A.scale, values ? r : 0, A.strongest, r, A.node, 2 * r + 1, work, e, edge,
                        (size_t)STATES, state));
   TrsvCall(TrsvDeviceClear(state, sizeof(found), NULL));
   TrsvCall(TrsvLaunchEach(multicolor_check, A.rows, A, state + BAD_ROW));
@@ -313,7 +313,7 @@ extern "C" TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offs
   TrsvCall(FindNodes(A, work, &nodes));
   int *const      start = work;
   unsigned *const word  = (unsigned *)start + A.rows + 1;
-  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
+  TrsvCall(FindEdges(A, nodes, start, edge));
   TrsvCall(FindWords(nodes, start, edge, word, state));
   TrsvCall(TrsvLaunchEach(multicolor_wave_colors, A.rows, A, word, color, state + LARGEST_COLOR));
   TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));

@@ -143,18 +143,18 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
-/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices, their scan. */
 static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
-                            const int *position, const int *first, int *room)
+                            const int *position, const int *first)
 {
   Sell *const  s      = (Sell *)plan->data;
   const size_t slices = (size_t)s->slices;
-  int *const width = room + c->rows, *const start = width + s->slices;
-  int        wide;
+  TrsvScratch  scratch;
+  int         *length, *width, *start, wide;
 
+  TrsvCall(scratch.take((size_t)c->rows, length, slices, width, slices + 1, start));
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->slice));
-  TrsvCall(TrsvLevelCSRLengths(c, position, room));
-  TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
+  TrsvCall(TrsvLevelCSRLengths(c, position, length));
+  TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, c->rows, first, length, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES)
@@ -171,7 +171,7 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;
   TrsvScratch scratch, slices;
-  int        *first = NULL, *room;
+  int        *first = NULL, *position = NULL;
 
   if (levels <= SEARCHED_LEVELS) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
@@ -185,11 +185,10 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   } else {
     s->slices = (c->rows + LANES - 1) / LANES;
     s->levels = levels;
+    TrsvCall(scratch.take((size_t)c->rows, position));
+    TrsvCall(TrsvLevelCSRPositions(A, analysis, c, position, NULL));
   }
-  TrsvCall(scratch.take(2 * (size_t)c->rows + 2 * (size_t)s->slices + 1, room));
-  int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
-  if (position) TrsvCall(TrsvLevelCSRPositions(A, analysis, c, position, NULL));
-  return MakeSlices(plan, A, c, source, position, first, room);
+  return MakeSlices(plan, A, c, source, position, first);
 }
 
 extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
