@@ -235,30 +235,25 @@ static __global__ void analysis_transpose(int rows, int entries, const unsigned 
   offsets[k] = trsv_first(0, entries, [&](int e) { return sorted[e] >= (unsigned)k; });
 }
 
-/* Launches the checks of all rows and, if they are wanted, the search for level sets. */
-static TrsvError LaunchChecks(const Triangles *all, const TrsvMatrix *const A[])
+/* Checks all rows and, if level sets are wanted, searches for them. Returns the error of the first invalid row, first
+   of the first triangle. found [count]. */
+static TrsvError CheckRows(const Triangles *all, const TrsvMatrix *const A[], CheckResult found[])
 {
+  const size_t    bytes = sizeof(*found) * (size_t)all->count;
   TrsvLevelSearch search[TRIANGLES];
 
-  if (!all->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceClear(all->found, sizeof(*all->found) * (size_t)all->count, NULL));
-  TrsvCall(TrsvLaunch(analysis_check, (unsigned)all->count * TrsvBlocks(all->rows, BLOCK), BLOCK, 0, NULL, *all));
-  if (!all->word) return TRSV_SUCCESS;
-  for (int t = 0; t < all->count; t++) {
+  memset(found, 0, bytes);
+  for (int t = 0; all->word && t < all->count; t++) {
     const size_t at = (size_t)t * (size_t)all->rows;
 
     search[t] = {A[t], 1, &all->found[t].wrong, all->word + at, all->sorted + at, &all->found[t].search};
   }
-  return TrsvSearchLevels(all->count, search);
-}
-
-/* Waits for LaunchChecks(). Returns the error of the first invalid row, first of the first triangle. found [count]. */
-static TrsvError ReadChecks(const Triangles *all, const TrsvMatrix *const A[], CheckResult found[])
-{
-  const size_t bytes = sizeof(*found) * (size_t)all->count;
-
-  memset(found, 0, bytes);
-  if (all->rows) TrsvCall(TrsvDeviceDownload(found, all->found, bytes, NULL));
+  if (all->rows) {
+    TrsvCall(TrsvDeviceClear(all->found, bytes, NULL));
+    TrsvCall(TrsvLaunch(analysis_check, (unsigned)all->count * TrsvBlocks(all->rows, BLOCK), BLOCK, 0, NULL, *all));
+    if (all->word) TrsvCall(TrsvSearchLevels(all->count, search));
+    TrsvCall(TrsvDeviceDownload(found, all->found, bytes, NULL));
+  }
   for (int t = 0; t < all->count; t++) {
     if (!all->rows) TrsvCall(TrsvDeviceDownload(&found[t].start, A[t]->offsets, sizeof(int), NULL));
     TrsvCall(TrsvCheckStart(A[t], found[t].start));
@@ -324,26 +319,19 @@ static void FillStatistics(const TrsvMatrix *A, const CheckResult *found, TrsvSt
                      found->profile);
 }
 
-static TrsvError Analyze(const Triangles *all, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
-{
-  CheckResult found[TRIANGLES];
-
-  TrsvCall(LaunchChecks(all, A));
-  TrsvCall(ReadChecks(all, A, found));
-  TrsvCall(BuildLevelSets(all, analysis, found));
-  for (int t = 0; t < all->count; t++) FillStatistics(A[t], &found[t], &analysis[t]->statistics);
-  return TRSV_SUCCESS;
-}
-
 extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
+  CheckResult found[TRIANGLES];
   TrsvScratch scratch;
   char       *memory;
 
   TrsvCall(TrsvCheckStart(A[0], 0));
   TrsvCall(scratch.take((size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows), memory));
   const Triangles all(count, A, memory, true);
-  return Analyze(&all, A, analysis);
+  TrsvCall(CheckRows(&all, A, found));
+  TrsvCall(BuildLevelSets(&all, analysis, found));
+  for (int t = 0; t < count; t++) FillStatistics(A[t], &found[t], &analysis[t]->statistics);
+  return TRSV_SUCCESS;
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
@@ -355,8 +343,7 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
 
   TrsvCall(check.take(1, checks));
   const Triangles one(1, &A, checks, false);
-  TrsvCall(LaunchChecks(&one, &A));
-  TrsvCall(ReadChecks(&one, &A, &found));
+  TrsvCall(CheckRows(&one, &A, &found));
   const size_t entries = (size_t)found.entries;
   TrsvCall(scratch.take(entries, row, entries, number, entries, sorted));
   TrsvCall(TrsvLaunchEach(analysis_entries, A->rows, TriangleView(A), row, number));

@@ -57,12 +57,6 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
   return TRSV_SUCCESS;
 }
 
-static TrsvError MakePair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed)
-{
-  return TrsvPairCreate(&v->L, &v->U, v->row, v->column, transposed, memory, ilu->request.selection,
-                        TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), &ilu->pair[memory][transposed]);
-}
-
 static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed, TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
@@ -101,7 +95,9 @@ static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, co
   TrsvError  error = TRSV_SUCCESS;
 
   TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
-  if (!*pair) error = MakePair(ilu, &v, memory, transposed);
+  if (!*pair)
+    error = TrsvPairCreate(&v.L, &v.U, v.row, v.column, transposed, memory, ilu->request.selection,
+                           TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), pair);
   if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
   TrsvCall(error);

@@ -130,9 +130,9 @@ static int RunEnd(const TrsvGrid *g, int k)
 
 /* Guesses sides and checks each guess. The first consecutive positive offsets are steps along x. Any offset of the next
    consecutive ones may be one step along y, and any offset beyond the steps of a plane one step along z. */
-static TrsvError GuessGrid(int rows, const TrsvGridSamples *samples,
-                      TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets,
-                      const int *columns, TrsvGrid *g, int *found)
+TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples,
+                       TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets,
+                       const int *columns, TrsvGrid *g, int *found)
 {
   int first = 0, last;
 
@@ -154,14 +154,6 @@ static TrsvError GuessGrid(int rows, const TrsvGridSamples *samples,
     for (int m = beyond; m < g->count && !*found; m++) /* the check finds the right one */
       if (g->offset[m] % x == 0 && SplitOffsets(rows, x, g->offset[m], g)) TrsvCall(holds(g, offsets, columns, found));
   }
-  return TRSV_SUCCESS;
-}
-
-TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples,
-                       TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets,
-                       const int *columns, TrsvGrid *g, int *found)
-{
-  TrsvCall(GuessGrid(rows, samples, holds, offsets, columns, g, found));
   if (*found) SetTops(samples, g);
   return TRSV_SUCCESS;
 }

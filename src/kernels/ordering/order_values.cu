@@ -38,13 +38,6 @@ static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double
   block_sums(sum, both);
 }
 
-/* Adds up the sums of all blocks and downloads both totals. sums [2 + 2 * blocks]: the first two get the totals. */
-static TrsvError AddSums(unsigned blocks, double *sums, double both[2])
-{
-  TrsvCall(TrsvLaunch(add_sums, 1, BLOCK, 0, NULL, (int)blocks, sums + 2, sums));
-  return TrsvDeviceDownload(both, sums, 2 * sizeof(double), NULL);
-}
-
 /* The position of each row in the order, and the absolute value of its diagonal entry. */
 template <class T> static __global__ void __launch_bounds__(BLOCK)
   fill_prepare(int rows, const int *offsets, const int *columns, const T *values, const int *order, int *place,
@@ -105,7 +98,8 @@ static TrsvError EstimateDiscardedFill(int rows, const int *offsets, const int *
                       (const T *)values, order, place, diagonal));
   TrsvCall(TrsvLaunch(fill_rows<T>, grid, BLOCK, 0, NULL, rows, stride, offsets, columns, (const T *)values,
                       (const int *)place, (const double *)diagonal, sums + 2));
-  TrsvCall(AddSums(grid, sums, fill));
+  TrsvCall(TrsvLaunch(add_sums, 1, BLOCK, 0, NULL, (int)grid, sums + 2, sums)); /* the first two get the totals */
+  TrsvCall(TrsvDeviceDownload(fill, sums, 2 * sizeof(*fill), NULL));
   for (int o = 0; o < 2; o++) fill[o] = sqrt(fill[o]);
   return TRSV_SUCCESS;
 }

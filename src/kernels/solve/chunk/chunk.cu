@@ -6,14 +6,9 @@
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
-static const void *FindKernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
-{
-  return TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
-}
-
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
 {
-  const void *const      kernel   = FindKernel(precision, s, false);
+  const void *const      kernel   = TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, false);
   const TrsvDeviceLimits limits   = TrsvDeviceGetLimits();
   int                    clusters = 0;
 
@@ -59,7 +54,7 @@ static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream
 
 static const void *FindReciprocalKernel(const TrsvPlan *plan)
 {
-  return FindKernel(plan->precision, &Data(plan)->schedule.settings, true);
+  return TRSV_BY_PRECISION(plan->precision, ChunkKernelOf)(&Data(plan)->schedule.settings, true);
 }
 
 static int FindsPivots(const TrsvPlan *plan) { return !Data(plan)->inverse && FindReciprocalKernel(plan); }

@@ -148,22 +148,6 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
   return TrsvClearWords(plan->precision, 2 * n, o->words, shared, NULL);
 }
 
-static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,
-                            const int *position, int *length, int longest, bool padded)
-{
-  TrsvLevelCSR *o    = (TrsvLevelCSR *)plan->data;
-  const int     off  = padded ? s->rows * longest : s->off;
-  const size_t  rows = (size_t)s->rows;
-
-  TrsvCall(TrsvLevelCSRAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
-  if (!padded && s->rows) {
-    TrsvCall(TrsvLevelCSRLengths(s, position, length));
-    TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
-  }
-  return TrsvLaunchEach(level_csr_place, rows, TriangleView(A), *s, position, source, padded ? longest : 0, plan->given,
-                        *o);
-}
-
 extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                          const int *source, int longest, int padded, unsigned **level)
 {
@@ -179,7 +163,15 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
   TrsvCall(positions.take((size_t)s.rows, position, (size_t)s.rows, length));
   if (level) TrsvCall(TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL));
   if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL));
-  return MakeLayout(plan, A, &s, source, position, length, longest, padded);
+  const int off = padded ? s.rows * longest : s.off;
+  o             = (TrsvLevelCSR *)plan->data;
+  TrsvCall(TrsvLevelCSRAlloc(plan, o, s.rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
+  if (!padded && s.rows) {
+    TrsvCall(TrsvLevelCSRLengths(&s, position, length));
+    TrsvCall(TrsvDeviceScan(s.rows, length, o->offsets));
+  }
+  return TrsvLaunchEach(level_csr_place, (size_t)s.rows, TriangleView(A), s, position, source, padded ? longest : 0,
+                        plan->given, *o);
 }
 
 extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

@@ -231,12 +231,6 @@ static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const S
   return TrsvLaunchEach(split_store, size, TriangleView(A), *c, n, level, sorted_key, number);
 }
 
-static TrsvError RankEntries(const TrsvMatrix *A, const Splitting *c, const int *level)
-{
-  if (c->longest >= RANKED_MAX) return TRSV_SUCCESS;
-  return TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), *c, level);
-}
-
 static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s, void **memory)
 {
   const size_t rows = (size_t)s->rows;
@@ -260,7 +254,8 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
                     "%d rows and %d entries with their partial sums exceed 32-bit indices", A->rows,
                     s->off);
   TrsvCall(entries.take(off, c->entry, off, c->ready, (size_t)total[0], c->level, 5 * (size_t)total[2], more));
-  TrsvCall(RankEntries(A, c, room));
+  if (c->longest < RANKED_MAX)
+    TrsvCall(TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), *c, room));
   if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], more));
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry */
