@@ -34,6 +34,12 @@ typedef struct {
   TrsvSearch search;
 } CheckResult;
 
+/* The level sets of a triangle. */
+struct LevelSets {
+  int  levels;
+  int *order, *start;
+};
+
 /* The triangles of a launch, all with the same number of rows. Their arrays follow each other. */
 struct Triangles {
   TriangleView A[TRIANGLES];
@@ -43,6 +49,7 @@ struct Triangles {
   unsigned    *sorted;   /* [count][rows] at first counts of levels (TrsvSearchLevels), then the sorted words */
   int         *natural;  /* [count][rows] 0, 1, ... for each triangle */
   int         *by_level; /* [count][rows] the rows in the order of their words */
+  LevelSets    sets[TRIANGLES] = {}; /* once the search is done */
 
   Triangles(int count, const TrsvMatrix *const T[], void *scratch, bool levels)
       : A{T[0], T[count - 1]}, count(count), rows(T[0]->rows), found((CheckResult *)scratch),
@@ -137,16 +144,6 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   }
 }
 
-/* The level sets of a triangle. */
-struct LevelSets {
-  int  levels;
-  int *order, *start;
-};
-
-struct AllLevelSets {
-  LevelSets of[TRIANGLES];
-};
-
 /* Adds the number of level sets of the first triangle to the words of the second, which are then greater. */
 static __global__ void analysis_shift(int rows, unsigned levels, unsigned *word)
 {
@@ -156,16 +153,16 @@ static __global__ void analysis_shift(int rows, unsigned levels, unsigned *word)
 }
 
 /* Copies the sorted rows of each triangle, and finds where its level sets start. sorted, by_level: as in Triangles. */
-static __global__ void analysis_order(int size, int rows, const unsigned *sorted, const int *by_level,
-                                      const __grid_constant__ AllLevelSets sets)
+static __global__ void analysis_order(const __grid_constant__ Triangles all, const unsigned *sorted,
+                                      const int *by_level)
 {
-  const int p = trsv_index(), which = p >= rows, own = which ? p - rows : p;
+  const int p = trsv_index(), which = p >= all.rows, own = which ? p - all.rows : p;
 
-  if (p >= size) return;
-  const LevelSets s = sets.of[which];
+  if (p >= (int)all.size()) return;
+  const LevelSets s = all.sets[which];
   s.order[own]      = by_level[p];
-  if (!own || sorted[p] != sorted[p - 1]) s.start[(int)sorted[p] - 1 - (which ? sets.of[0].levels : 0)] = own;
-  if (!own) s.start[s.levels] = rows;
+  if (!own || sorted[p] != sorted[p - 1]) s.start[(int)sorted[p] - 1 - (which ? all.sets[0].levels : 0)] = own;
+  if (!own) s.start[s.levels] = all.rows;
 }
 
 /* The statistic hub_fraction, by one block. */
@@ -195,11 +192,10 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
 
 /* A thread for the span of each level set; the first block of a triangle also finds hub_fraction. The triangles are
    valid. blocks: of the first triangle. */
-static __global__ void analysis_span(const __grid_constant__ Triangles all, const __grid_constant__ AllLevelSets sets,
-                                     unsigned blocks)
+static __global__ void analysis_span(const __grid_constant__ Triangles all, unsigned blocks)
 {
   const unsigned  which = blockIdx.x >= blocks, block = which ? blockIdx.x - blocks : blockIdx.x;
-  const LevelSets s    = sets.of[which];
+  const LevelSets s    = all.sets[which];
   Sum *const      sums = all.found[which].sums;
   const int l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
             size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size),
@@ -264,27 +260,27 @@ static TrsvError CheckRows(const Triangles *all, const TrsvMatrix *const A[], Ch
 }
 
 /* Sorts the rows of all triangles into their level sets. */
-static TrsvError SortRows(const Triangles *all, const AllLevelSets *sets)
+static TrsvError SortRows(const Triangles *all)
 {
-  const int       total = sets->of[0].levels + sets->of[1].levels, size = (int)all->size();
+  const int       total = all->sets[0].levels + all->sets[1].levels, size = (int)all->size();
   const unsigned *sorted   = all->word;
   const int      *by_level = all->natural;
 
   if (all->count > 1)
-    TrsvCall(TrsvLaunchEach(analysis_shift, all->rows, all->rows, (unsigned)sets->of[0].levels, all->word + all->rows));
+    TrsvCall(
+      TrsvLaunchEach(analysis_shift, all->rows, all->rows, (unsigned)all->sets[0].levels, all->word + all->rows));
   if (total > all->count) { /* else each triangle has one level set: its rows are sorted */
     TrsvCall(TrsvDeviceSort(size, TrsvBits(total), all->word, all->sorted, all->natural, all->by_level));
     sorted   = all->sorted;
     by_level = all->by_level;
   }
-  return TrsvLaunchEach(analysis_order, size, size, all->rows, sorted, by_level, *sets);
+  return TrsvLaunchEach(analysis_order, size, *all, sorted, by_level);
 }
 
 /* Makes the level sets of all triangles, and finds the sums over them. */
-static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analysis[], CheckResult found[])
+static TrsvError BuildLevelSets(Triangles *all, TrsvAnalysis *const analysis[], CheckResult found[])
 {
   const size_t rows = (size_t)all->rows;
-  AllLevelSets sets = {};
   unsigned     blocks[TRIANGLES] = {};
 
   for (int t = 0; t < all->count; t++) {
@@ -294,12 +290,12 @@ static TrsvError BuildLevelSets(const Triangles *all, TrsvAnalysis *const analys
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + (size_t)levels + 1), &a->order));
     a->levels = a->order + rows;
     if (!rows) TrsvCall(TrsvDeviceClear(a->levels, sizeof(int), NULL));
-    sets.of[t] = {levels, a->order, a->levels};
-    blocks[t]  = TrsvBlocks(levels, BLOCK);
+    all->sets[t] = {levels, a->order, a->levels};
+    blocks[t]    = TrsvBlocks(levels, BLOCK);
   }
   if (!rows) return TRSV_SUCCESS;
-  TrsvCall(SortRows(all, &sets));
-  TrsvCall(TrsvLaunch(analysis_span, blocks[0] + blocks[1], BLOCK, 0, NULL, *all, sets, blocks[0]));
+  TrsvCall(SortRows(all));
+  TrsvCall(TrsvLaunch(analysis_span, blocks[0] + blocks[1], BLOCK, 0, NULL, *all, blocks[0]));
   return TrsvDeviceDownload(found, all->found, sizeof(*found) * (size_t)all->count, NULL);
 }
 
@@ -327,7 +323,7 @@ extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], T
 
   TrsvCall(TrsvCheckStart(A[0], 0));
   TrsvCall(scratch.take((size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows), memory));
-  const Triangles all(count, A, memory, true);
+  Triangles all(count, A, memory, true);
   TrsvCall(CheckRows(&all, A, found));
   TrsvCall(BuildLevelSets(&all, analysis, found));
   for (int t = 0; t < count; t++) FillStatistics(A[t], &found[t], &analysis[t]->statistics);

@@ -47,11 +47,10 @@ enum {
   BLOCKS_PER_SM = 6
 };
 
-struct LevelSearch {
-  LevelPass       pass;
-  const unsigned *wrong;
-  unsigned       *word, *count;
-  TrsvSearch     *found;
+struct LevelSearch : TrsvLevelSearch {
+  LevelPass pass;
+
+  LevelSearch(const TrsvLevelSearch &s) : TrsvLevelSearch(s), pass(s.A, s.size) { }
 };
 
 struct LevelSearches {
@@ -101,11 +100,7 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
 /* All searches share the abort words of the first. */
 TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[])
 {
-  const auto of = [&](int n) {
-    const TrsvLevelSearch &s = search[n < searches ? n : 0];
-
-    return LevelSearch{LevelPass(s.A, s.size), s.wrong, s.word, s.count, s.found};
-  };
+  const auto          of  = [&](int n) { return LevelSearch(search[n < searches ? n : 0]); };
   const LevelSearches all = {{of(0), of(1), of(2)}};
   unsigned            blocks;
 

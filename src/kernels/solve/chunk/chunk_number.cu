@@ -181,19 +181,13 @@ static __global__ void cells_groups(const ChunkEmission e)
     head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters: the array of fresh */
 }
 
-/* The index of an import in its chunk, from sums over uses. */
-static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u)
-{
-  return sums[u] - sums[e.use[e.begin[q]]];
-}
-
 static __global__ void cells_imports(const ChunkEmission e)
 {
   const int j = trsv_index();
 
   if (j >= e.uses || !cells_head(e, j)) return;
   const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j],
-            number = cells_count(e, e.fresh, q, u),
+            number = e.fresh[u] - e.fresh[e.use[e.begin[q]]], /* of the import in its chunk */
             cell   = CHUNK_CELL + e.ring + (e.import_lifetime < 0 ? number : number % e.capacity);
 
   e.group_cell[g] = (unsigned short)cell; /* if it exceeds 16 bits, cells do not fit anyway */

@@ -118,18 +118,6 @@ static __global__ void __launch_bounds__(BLOCK)
   atomicMax(most, largest + 1);
 }
 
-/* Counts the slices of each stretch; before: the scan of these counts. */
-static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean,
-                             int *count, int *before, int *slices)
-{
-  TrsvCall(TrsvLaunchEach(slices_reach, (size_t)s->rows, TriangleView(A), *s, reach));
-  TrsvCall(TrsvLaunchEach(slices_clean, (size_t)s->rows, s->rows, reach, clean));
-  TrsvCall(TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, count, (const int *)NULL,
-                          (int *)NULL, (unsigned *)NULL));
-  TrsvCall(TrsvDeviceScan(stretches, count, before));
-  return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
-}
-
 static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
                            unsigned *level, int *depth)
 {
@@ -159,7 +147,12 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   int         *reach, *count, *before;
 
   TrsvCall(scratch.take(rows, reach, (rows + LANES - 1) / LANES, clean, parts, count, parts + 1, before));
-  TrsvCall(CountSlices(A, s, stretches, reach, clean, count, before, slices));
+  TrsvCall(TrsvLaunchEach(slices_reach, rows, TriangleView(A), *s, reach));
+  TrsvCall(TrsvLaunchEach(slices_clean, rows, s->rows, reach, clean));
+  TrsvCall(TrsvLaunchEach(slices_cut, parts, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL,
+                          (unsigned *)NULL));
+  TrsvCall(TrsvDeviceScan(stretches, count, before));
+  TrsvCall(TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL));
   TrsvCall(result.take((size_t)*slices + 1, *first, (size_t)*slices, level));
   TrsvCall(
     TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before, *first, level));
