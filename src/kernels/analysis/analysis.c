@@ -204,7 +204,8 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* A counting sort as in SortByLevel: offsets [rows + 2], zeros before; offsets[j + 1] rises from the start of row j to its end. */
+/* A counting sort as in SortByLevel: offsets [rows + 2], zeros before; offsets[j + 1] rises from the start of row j to
+   its end. */
 static TrsvError TransposeOnHost(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));

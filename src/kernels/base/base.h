@@ -46,8 +46,8 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
 double TrsvSeconds(void); /* reads a monotonic clock */
 int    TrsvAscending(const void *, const void *); /* compares two doubles, for qsort() */
 
-/* Allocates host memory, all zeros; pointer is the address of a pointer, which is not NULL for 0 bytes. TRSV_ERR_MEMORY: there is
-   none, and the pointer becomes NULL. The caller calls free(). */
+/* Allocates host memory, all zeros; pointer is the address of a pointer, which is not NULL for 0 bytes.
+   TRSV_ERR_MEMORY: there is none, and the pointer becomes NULL. The caller calls free(). */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
 /* The number of low bits that distinguish the keys 0 .. largest, at least 1. */
