@@ -46,8 +46,6 @@ void TestAnalysis(void), TestComplex(void), TestFactorComplex(void), TestIlu(voi
   TestState(void), TestLost(void), TestStatistics(void), TestStructure(void), TestIluStreams(void),
   TestOrderChoice(void), TestGrids(void);
 
-int cudaSetDevice(int); /* of the executor's CUDA */
-
 /* Seeded random numbers, the same on every machine */
 typedef uint64_t Random;
 uint64_t         RandomBits(Random *);

@@ -187,18 +187,6 @@ int main(int argc, char **args)
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
       test:
-         # by plans, which have the order that PETSc gives
-         suffix: nonzeros_along_diagonal_icc
-         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem saddle -pc_factor_nonzeros_along_diagonal
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
-         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
-      test:
-         # halves of solves with a factorization that has failed
-         suffix: failed_symmetric
-         args: -problem saddle -ksp_type gmres -ksp_pc_side symmetric -pc_factor_shift_type none
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
-         args: -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
-      test:
          suffix: shift
          args: -problem saddle -pc_factor_shift_type {{none positive_definite}}
       test:
@@ -274,6 +262,9 @@ int main(int argc, char **args)
       test:
          suffix: icc_default_shift
          args: -problem saddle -ksp_type gmres -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+      test:
+         suffix: icc_failed
+         args: -ksp_type gmres -ksp_pc_side {{left symmetric}} -pc_factor_shift_type none -pc_factor_zeropivot 2
       test:
          suffix: icc_symmetric
          args: -ksp_type gmres -ksp_pc_side {{left symmetric}}

@@ -146,7 +146,7 @@ int main(int argc, char **args)
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
-  PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: on the host the solves are PETSc's own",
+  PetscCall(Check(pc, "tune", device ? "settings chunks=" : "tune not used: on the host the solves are PETSc's own",
                   device ? "not used" : NULL));
   if (!device) PetscCall(Blocks(pc, A));
   PetscCall(ZeroPivot(pc, A));

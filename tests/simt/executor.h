@@ -88,6 +88,7 @@ unsigned SimtRecords(void);              /* of events, so far; */
 unsigned SimtEventWaits(void);           /* waits of streams for events; */
 unsigned SimtDrains(void);               /* and of the host for a device */
 void     SimtLimit(size_t bytes);        /* the memory of the device from now on; 0: unlimited */
+void     SimtUseDevice(int);             /* cudaSetDevice() */
 void     SimtRenewStream(const void *stream); /* it is destroyed, and a new stream gets its handle */
 void     SimtCapture(int on);            /* a stream is captured: no wait for the device succeeds */
 void     SimtWithoutPools(int without);  /* the device has no memory pools; asked when one is made */

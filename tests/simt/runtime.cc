@@ -203,6 +203,8 @@ cudaError_t cudaSetDevice(int now)
   return cudaSuccess;
 }
 
+void SimtUseDevice(int now) { device = now; }
+
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 const char *cudaGetErrorString(cudaError_t) { return "made to fail"; }
 

@@ -190,9 +190,9 @@ static void CheckNewValues(void)
           if (A.columns[k] != i) Set(A.values, A.precision, k, NAN);
       ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_SUCCESS, "no numbers");
       Expect(!why[0], "no numbers: %s", why);
-      (void)cudaSetDevice(1);
+      SimtUseDevice(1);
       ExpectError(TrsvIluCheckOrder(ilu, &csr, why, sizeof(why)), TRSV_ERR_ARGUMENT, "another device");
-      (void)cudaSetDevice(0);
+      SimtUseDevice(0);
       TrsvIluDestroy(&ilu);
     }
     FillThinning(&A, side);

@@ -106,9 +106,9 @@ static void CheckHostMatrix(void)
     Expect(SimtDrains() - drains == 1 && SimtRecords() - records == 4 && SimtEventWaits() - waits == 3,
            "%u waits for the device, %u records, %u waits for events", SimtDrains() - drains, SimtRecords() - records,
            SimtEventWaits() - waits);
-    (void)cudaSetDevice(1);
+    SimtUseDevice(1);
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSolve");
-    (void)cudaSetDevice(0);
+    SimtUseDevice(0);
   }
   TrsvIluDestroy(&ilu);
   TrsvIluDestroy(&device);
@@ -130,17 +130,17 @@ static void CheckOtherDevice(void)
 
   Begin("ilu: another device is current");
   if (ilu) {
-    (void)cudaSetDevice(1);
+    SimtUseDevice(1);
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSolve");
     Expect(strstr(TrsvErrorMessage(), "call cudaSetDevice(0)") != NULL, "'%s'", TrsvErrorMessage());
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 1, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluPrepare");
     ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
-    (void)cudaSetDevice(0);
+    SimtUseDevice(0);
     ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "TrsvIluSolve");
-    (void)cudaSetDevice(1);
+    SimtUseDevice(1);
     TrsvIluDestroy(&ilu);
-    (void)cudaSetDevice(0);
+    SimtUseDevice(0);
   }
   free(b);
   free(x);
