@@ -194,7 +194,6 @@ int main(int argc, char **args)
          suffix: shift_inblocks
          args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type inblocks
       test:
-         # PCILU makes inblocks of it for other types
          suffix: shift_nonzero
          args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type nonzero
       test:
@@ -212,7 +211,7 @@ int main(int argc, char **args)
          args: -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm
       test:
          suffix: on_host
-         args: -pc_factor_mat_factor_on_host {{0 1}} -pc_factor_mat_solve_on_host {{0 1}}
+         args: -pc_factor_mat_factor_on_host {{0 1}} -pc_factor_mat_solve_on_host {{0 1}} -mat_sptrsvgpu_timeout 5
       test:
          suffix: transpose
          args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm multicolor}}
@@ -223,7 +222,6 @@ int main(int argc, char **args)
       test:
          suffix: auto
          args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity
-         args: -mat_sptrsvgpu_timeout 5
       test:
          suffix: tune
          args: -problem {{convection random}} -mat_sptrsvgpu_select tune -mat_sptrsvgpu_tune_seconds {{0 0.2}}
@@ -262,6 +260,10 @@ int main(int argc, char **args)
       test:
          suffix: icc_default_shift
          args: -problem saddle -ksp_type gmres -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+      test:
+         suffix: icc_along_diagonal
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem saddle -pc_factor_nonzeros_along_diagonal
+         args: -ksp_type gmres -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
       test:
          suffix: icc_failed
          args: -ksp_type gmres -ksp_pc_side {{left symmetric}} -pc_factor_shift_type none -pc_factor_zeropivot 2

@@ -237,9 +237,5 @@ int main(int argc, char **args)
          nsize: 2
          args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc
          args: -reference_sub_pc_factor_mat_solver_type petsc -symmetric
-      test:
-         suffix: serial_icc_along_diagonal
-         args: -problem saddle -pc_sptrsvgpu_factor icc -pc_factor_nonzeros_along_diagonal -reference_pc_type icc
-         args: -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_nonzeros_along_diagonal
 
 TEST*/
