@@ -1,5 +1,5 @@
-# Words that are written by halves, solves that take longer than the limit of a wait, two streams, graphs after a
-# time-out.
+# Words that are written by halves, solves that take longer than the limit of a wait, chunks that lose values, two
+# streams, graphs after a time-out.
 # needs: nothing else
 # writes: waits.log
 # takes: 40 s
