@@ -173,7 +173,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   PetscErrorCode  ierr;
 
   PetscFunctionBegin;
-  if (s->kind == MAT_FACTOR_ICC) column = NULL; /* ICC has one ordering; PETSc may change the columns' */
+  if (s->kind == MAT_FACTOR_ICC) column = NULL; /* ICC has one ordering; PETSc may change this one */
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->is_natural = (PetscBool)(identity[0] && identity[1]);

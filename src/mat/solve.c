@@ -211,8 +211,8 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the square roots of ICC's pivots, in the order of the factor, once after each numeric phase
-   for vectors of one type. */
+/* Computes the square roots of ICC's pivots, in the order of the factor, once after each numeric phase for vectors of
+   one type. */
 static PetscErrorCode MakeRoot(Mat F, Vec like)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;

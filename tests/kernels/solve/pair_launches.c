@@ -99,8 +99,9 @@ static void CheckOneLaunch(void)
 
   Begin("a value that never arrives, in one launch for L and U");
   {
-    Both t      = MakeBoth(BAND, 200);
-    int  waited = 0;
+    Both     t      = MakeBoth(BAND, 200);
+    int      waited = 0;
+    unsigned launches;
 
     for (long k = 1; k <= (Reduced() ? 40 : 400); k += (k + 3) / 4) {
       int nans = 0;
@@ -127,7 +128,20 @@ static void CheckOneLaunch(void)
                    i, t.x[i], t.want[i]);
         }
         *aborted = 1;
-        ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
+        launches = SimtLaunches();
+        SimtCapture(1);
+        ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "a captured call");
+        SimtCapture(0);
+        Expect(SimtLaunches() == launches, "a captured call launches");
+        for (long call = 1, failed = 1; failed; call++) { /* a call of the device fails: the next solve tells, too */
+          *aborted = 1;
+          SimtFailAt(call, 0);
+          const TrsvError error = TrsvPairSolve(t.pair, t.b, t.x, NULL);
+          failed                = SimtFailed();
+          SimtFailAt(0, 0);
+          Expect(failed ? error && *aborted : error == TRSV_ERR_TIMEOUT && !*aborted,
+                 "call %ld of the device: error %d, the next solve reports one: %u", call, (int)error, *aborted);
+        }
       }
       for (int again = 0; again < 2; again++) {
         SolveBoth(&t, "afterwards");

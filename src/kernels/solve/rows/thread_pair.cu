@@ -65,8 +65,8 @@ static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream s
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
   if (!error) return TRSV_BY_PRECISION(p->precision, ThreadLaunchPair)(p, b, x, stream);
-  /* the launch that gave up may have left values in words; if these are not cleared now, the next call does it */
-  if (ClearForwardSolution(pair, stream)) *p->sync.abort_host = 1;
+  /* The launch that gave up may have left values in words. If these are not cleared now, the next call does it. */
+  if (!*p->sync.abort_host && ClearForwardSolution(pair, stream)) *p->sync.abort_host = 1;
   return error;
 }
 
