@@ -202,11 +202,13 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
 PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
 {
   SpTRSVGPUTriangles t;
+  PetscBool          readable;
 
   PetscFunctionBegin;
   *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
   *value = s->host->factorerror_zeropivot_value;
-  if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUTrianglesReadable(s, &readable));
+  if (!readable) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   for (PetscInt r = 0; r < t.view.U.rows; r++) {
     const PetscReal pivot = PetscAbsScalar(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);

@@ -40,9 +40,10 @@ typedef struct {
   Mat               host;      /* PETSc's factor of the block, if the host factors it */
   TrsvOutcome       outcome;   /* of the last factorization on the GPU */
   PetscLogDouble    nonzeros;  /* of this rank's block */
-  PetscObjectId     id;        /* of the matrix of the symbolic phase */
+  PetscObjectId     id;        /* of this rank's block in the symbolic phase */
+  PetscObjectState  pattern;   /* its nonzero state then */
   SpTRSVGPUSettings settings;
-  PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, which PCILU replaces by INBLOCKS for matrices of a GPU */
+  PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, which PCILU replaces by INBLOCKS unless the type is aij */
   TrsvMemory        memory;            /* where the solves run */
   PetscBool         is_csr;            /* the block is of type aij; only then PETSc's factor is read as triangles */
   PetscBool         is_cusparse;       /* the block was of type aijcusparse in the symbolic phase */
@@ -104,6 +105,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheckKind(const SpTRSVGPU *, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostNumeric(Mat, Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *, const MatFactorInfo *, PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesReadable(const SpTRSVGPU *, PetscBool *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 

@@ -75,7 +75,8 @@ static PetscErrorCode FactorBlock(Mat F, Mat A, const MatFactorInfo *given)
              "phase",
              matrix.nz_used, s->nonzeros);
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
-  if (cusparse && s->nonzero_shift && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+  /* PCICC replaces no shift */
+  if ((cusparse || s->kind == MAT_FACTOR_ICC) && s->nonzero_shift && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->on_device && bound) PetscCall(LeaveDevice(s, A, local, &info));

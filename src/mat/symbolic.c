@@ -118,14 +118,15 @@ static PetscErrorCode ShareOrder(Mat F)
 }
 
 /* Records what later phases compare the matrix with. */
-static PetscErrorCode RecordMatrix(SpTRSVGPU *s, Mat A, Mat local)
+static PetscErrorCode RecordMatrix(SpTRSVGPU *s, Mat local)
 {
   MatInfo info;
 
   PetscFunctionBegin;
   PetscCall(MatGetInfo(local, MAT_LOCAL, &info));
   s->nonzeros = info.nz_used;
-  PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
+  PetscCall(PetscObjectGetId((PetscObject)local, &s->id));
+  PetscCall(MatGetNonzeroState(local, &s->pattern));
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &s->is_cusparse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +154,7 @@ PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, c
     PetscCall(PetscInfo(F, "Selection %s is not used: on the host the solves are PETSc's own\n",
                         SpTRSVGPUSelections[s->settings.selection]));
   PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(RecordMatrix(s, A, local));
+  PetscCall(RecordMatrix(s, local));
   if (s->memory == TRSV_DEVICE || s->host_solver_named) PetscCall(SpTRSVGPUCheckSize(local->rmap->n, s->nonzeros));
   F->info.fill_ratio_given = info->fill;
   ierr = SpTRSVGPUReadOrderings(F, local, row, column, &r, &c);

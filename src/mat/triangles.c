@@ -100,6 +100,19 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Can PETSc's factor be read as triangles? It can solve in any case. */
+PetscErrorCode SpTRSVGPUTrianglesReadable(const SpTRSVGPU *s, PetscBool *readable)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  *readable = PETSC_FALSE;
+  if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(s->host, MAT_LOCAL, &info));
+  *readable = SpTRSVGPUFits(s->host->rmap->n, info.nz_used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Valid until the factor gets new values or is destroyed. To be destroyed by SpTRSVGPUTrianglesDestroy(). */
 PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *t)
 {

@@ -39,14 +39,17 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
   SpTRSVGPUTriangles t;
   TrsvStatistics     L, U;
   TrsvError          error;
+  PetscBool          readable;
 
   PetscFunctionBegin;
   if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
     Print("  selection %s not used: on the host the solves are PETSc's own\n",
           SpTRSVGPUSelections[s->settings.selection]);
-  if (!s->is_csr) {
+  PetscCall(SpTRSVGPUTrianglesReadable(s, &readable));
+  if (!readable) {
     Print("  %s\n", algorithm);
-    Print("  no statistics of L and U: these need a matrix of type aij\n");
+    Print("  no statistics of L and U: these need %s\n",
+          s->is_csr ? "indices of 32 bits" : "a matrix of type aij");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));

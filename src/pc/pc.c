@@ -163,22 +163,28 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
 }
 
 /* MatAXPY(), MatTranspose(), MatConvert() and others may replace the contents of the matrix object. Its nonzero state
-   may then be the old one by chance, and PETSc reports the same pattern. MatConvert() in place between aij and
-   aijcusparse keeps the object and its nonzero state; the factor has to follow the matrix. */
+   may then be the old one by chance, and PETSc reports the same pattern. So does a new preallocation on several ranks:
+   it replaces the blocks, of whose states the matrix has the sum. MatConvert() in place between aij and aijcusparse
+   keeps the object and its nonzero state; the factor has to follow the matrix. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
   const SpTRSVGPU *s;
   PetscObjectId    id;
-  PetscBool        cusparse, known, spd;
+  PetscObjectState pattern;
+  PetscBool        cusparse, known, spd, other;
   Mat              local;
 
   PetscFunctionBegin;
   if (!SpTRSVGPUCurrentFactor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
   s = (const SpTRSVGPU *)p->factor->data;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(SpTRSVGPUGetLocal(pc->pmat, &local));
+  PetscCall(PetscObjectGetId((PetscObject)local, &id));
+  PetscCall(MatGetNonzeroState(local, &pattern));
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
-  if (id != s->id || cusparse != s->is_cusparse || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  other = (PetscBool)(id != s->id || pattern != s->pattern || cusparse != s->is_cusparse || p->failed);
+  PetscCallMPI(
+    MPIU_Allreduce(MPI_IN_PLACE, &other, 1, SPTRSVGPU_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  if (other) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
   if (p->requested_kind == MAT_FACTOR_NONE && p->by_spd && known && !spd) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,8 +233,9 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
-  /* what the factor has used, for views and PCFactorGetShiftType() */
-  if (ours && HasNonzeroShift(p) && ((SpTRSVGPU *)F->data)->is_cusparse) PetscCall((*p->setshifttype)(pc, p->shift));
+  /* what the factor has used (see FactorBlock() in src/mat/numeric.c), for views and PCFactorGetShiftType() */
+  if (ours && HasNonzeroShift(p) && (((SpTRSVGPU *)F->data)->is_cusparse || p->kind == MAT_FACTOR_ICC))
+    PetscCall((*p->setshifttype)(pc, p->shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

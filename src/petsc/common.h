@@ -24,6 +24,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUGetLocal(Mat, Mat *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 
 /* index.c */
+PETSC_INTERN PetscBool      SpTRSVGPUFits(PetscInt, PetscLogDouble);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCheckSize(PetscInt, PetscLogDouble);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetIndices(PetscInt, const PetscInt[], const int **);
 PETSC_INTERN PetscErrorCode SpTRSVGPURestoreIndices(const int **);

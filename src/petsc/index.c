@@ -3,11 +3,17 @@
 */
 #include "common.h"
 
+/* Do indices of 32 bits suffice? */
+PetscBool SpTRSVGPUFits(PetscInt rows, PetscLogDouble entries)
+{
+  return (PetscBool)(rows < INT_MAX && entries <= INT_MAX);
+}
+
 /* Fails if indices of 32 bits do not suffice for the block of this rank. */
 PetscErrorCode SpTRSVGPUCheckSize(PetscInt rows, PetscLogDouble entries)
 {
   PetscFunctionBegin;
-  PetscCheck(rows < INT_MAX && entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(SpTRSVGPUFits(rows, entries), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The block of this rank has %" PetscInt_FMT " rows and %.0f nonzeros; sptrsvgpu orders, and solves with, "
              "at most %d rows and %d nonzeros: use more ranks, or -pc_type bjacobi with smaller blocks",
              rows, entries, INT_MAX - 1, INT_MAX);

@@ -1,8 +1,8 @@
 /*
    Checks that this library was built for the PETSc that runs.
 
-   The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, and on CUDA or
-   another GPU package. A library built for other layouts would corrupt memory, although the loader finds all functions.
+   The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, on CUDA or
+   another GPU package, and on SAWs. A library built for other layouts would corrupt memory, although the loader finds all functions.
 */
 #include "impl.h"
 
@@ -12,6 +12,7 @@ typedef struct {
   int    type;                  /* PetscDataType of PetscScalar */
   size_t scalar, index;         /* bytes of PetscScalar and PetscInt */
   int    cuda, device;          /* device: CUDA or another package for GPUs */
+  int    saws;                  /* PETSc's objects then have more members */
 } Build;
 
 /* Receives a PetscInt or a PetscBool of the PETSc that runs, whose size there may differ from that of the build. */
@@ -31,14 +32,15 @@ static Build GetBuild(void)
                  .scalar  = sizeof(PetscScalar),
                  .index   = sizeof(PetscInt),
                  .cuda    = PetscDefined(HAVE_CUDA),
-                 .device  = PetscDefined(HAVE_DEVICE)};
+                 .device  = PetscDefined(HAVE_DEVICE),
+                 .saws    = PetscDefined(HAVE_SAWS)};
 }
 
 static int ToInt(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : f->narrow; }
 
 static PetscErrorCode GetRunning(Build *b)
 {
-  static const char *const packages[] = {"cuda", "hip", "sycl", "kokkos", "viennacl"};
+  static const char *const packages[] = {"cuda", "hip", "sycl", "kokkos", "viennacl", "saws"};
   Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0};
   Foreign       found = {.wide = 0};
   PetscDataType type  = PETSC_DATATYPE_UNKNOWN;
@@ -53,13 +55,15 @@ static PetscErrorCode GetRunning(Build *b)
   b->major   = ToInt(&major, b->index);
   b->minor   = ToInt(&minor, b->index);
   b->release = ToInt(&release, b->index);
-  b->cuda = b->device = 0;
+  b->cuda = b->device = b->saws = 0;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(packages); i++) {
     Foreign has = {.wide = 0};
 
     PetscCall(PetscHasExternalPackage(packages[i], &has.flag));
-    if (has.wide && !i) b->cuda = 1;
-    if (has.wide) b->device = 1;
+    if (!has.wide) continue;
+    if (!strcmp(packages[i], "saws")) b->saws = 1;
+    else b->device = 1;
+    if (!i) b->cuda = 1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,8 +88,8 @@ static PetscErrorCode DescribeBuild(const Build *b, char text[], size_t size)
   const char *device      = b->cuda ? "with CUDA" : b->device ? "with a GPU package other than CUDA" : "without CUDA";
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s", b->major, b->minor, development,
-                          ScalarName(b), 8 * (int)b->index, device));
+  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s%s", b->major, b->minor, development,
+                          ScalarName(b), 8 * (int)b->index, device, b->saws ? ", with SAWs" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

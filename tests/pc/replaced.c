@@ -54,7 +54,7 @@ static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &anew));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &anew));
   PetscCall(PCSetType(anew, PCSPTRSVGPU));
   PetscCall(PCSetOperators(anew, A, A));
   PetscCall(MatCreateVecs(A, &x, &b));
@@ -166,6 +166,111 @@ static PetscErrorCode CheckReplaced(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each row depends on two rows of the same rank, at a distance, both ways around. coo: the entries are preallocated,
+   otherwise the rows */
+static PetscErrorCode BuildRing(Mat A, PetscInt distance, PetscBool coo)
+{
+  PetscInt     start, end, count = 0, *rows, *columns;
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(PetscMalloc3(3 * (end - start), &rows, 3 * (end - start), &columns, 3 * (end - start), &values));
+  for (PetscInt i = start; i < end; i++) {
+    const PetscInt n = end - start, far[] = {0, distance, n - distance};
+
+    for (int k = 0; k < 3; k++, count++) {
+      rows[count]    = i;
+      columns[count] = start + (i - start + far[k]) % n;
+      values[count]  = k ? -k : 4;
+    }
+  }
+  if (coo) {
+    PetscCall(MatSetPreallocationCOO(A, count, rows, columns));
+    PetscCall(MatSetValuesCOO(A, values, INSERT_VALUES));
+  } else {
+    PetscCall(MatSeqAIJSetPreallocation(A, 3, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(A, 3, NULL, 0, NULL));
+    for (PetscInt k = 0; k < count; k++) PetscCall(MatSetValue(A, rows[k], columns[k], values[k], INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PetscFree3(rows, columns, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another pattern in the same matrix, with as many entries; then one with fewer. On several ranks the blocks are new
+   objects, and the nonzero state may be the old one. */
+static PetscErrorCode CheckRebuilt(void)
+{
+  Mat A;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  for (int coo = 0; coo < 2; coo++) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, 20, 20, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(BuildRing(A, 1, (PetscBool)coo));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(BuildRing(A, 5, (PetscBool)coo));
+    PetscCall(CheckAnew("rebuilt", pc, A));
+    PetscCall(BuildRing(A, 10, (PetscBool)coo));
+    PetscCall(CheckAnew("rebuilt with fewer entries", pc, A));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ICC of host matrices takes the shift that is requested, as PETSc's ICC does. */
+static PetscErrorCode CheckShift(void)
+{
+  static const MatType types[] = {MATSEQAIJ, MATSEQSBAIJ, MATSEQBAIJ};
+  Mat                  A, B;
+  PC                   pc[2];
+  Vec                  b, x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 20, 20, 3, NULL, &A));
+  for (PetscInt i = 0; i < 20; i++) {
+    PetscCall(MatSetValue(A, i, i, i % 8 ? 2.5 : 0, INSERT_VALUES)); /* the first pivot is zero */
+    if (i) PetscCall(MatSetValue(A, i, i - 1, -1, INSERT_VALUES));
+    if (i) PetscCall(MatSetValue(A, i - 1, i, -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (int t = 0; t < 3; t++) {
+    PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCreateVecs(B, NULL, &b));
+    PetscCall(FillVec(b, 1));
+    for (int ours = 0; ours < 2; ours++) {
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc[ours]));
+      PetscCall(PCSetType(pc[ours], ours ? PCSPTRSVGPU : PCICC));
+      if (ours) PetscCall(PCSpTRSVGPUSetFactorType(pc[ours], MAT_FACTOR_ICC));
+      else PetscCall(PCFactorSetMatSolverType(pc[ours], MATSOLVERPETSC));
+      PetscCall(PCFactorSetShiftType(pc[ours], MAT_SHIFT_NONZERO));
+      PetscCall(PCFactorSetShiftAmount(pc[ours], 0.3));
+      PetscCall(PCSetOperators(pc[ours], B, B));
+      PetscCall(VecDuplicate(b, &x[ours]));
+      PetscCall(PCApply(pc[ours], b, x[ours]));
+    }
+    PetscCall(CheckVec(types[t], x[1], x[0], 0));
+    for (int ours = 0; ours < 2; ours++) {
+      PetscCall(VecDestroy(&x[ours]));
+      PetscCall(PCDestroy(&pc[ours]));
+    }
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   PetscFunctionBeginUser;
@@ -173,7 +278,9 @@ int main(int argc, char **args)
   PetscCall(SpTRSVGPURegister());
   PetscCall(CheckPatterns());
   PetscCall(CheckReplaced());
+  PetscCall(CheckRebuilt());
   PetscCall(CheckTypes());
+  PetscCall(CheckShift());
   PetscCall(PetscFinalize());
   return 0;
 }

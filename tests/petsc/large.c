@@ -137,6 +137,38 @@ static PetscErrorCode CheckFill(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc factors, and solves with, blocks of every size: views say what is left out, zero pivots are found. */
+static PetscErrorCode CheckHost(Mat A)
+{
+  PC             pc;
+  PCFailedReason reason;
+  PetscViewer    nowhere;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, "/dev/null", &nowhere));
+  PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
+  PetscCall(MatSolverTypeGet(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, NULL, NULL, &getfactor));
+  PetscCall(MatSolverTypeRegister(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, GetFactorLarge));
+  for (int zero = 0; zero < 2; zero++) {
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
+    PetscCall(PCSetOptionsPrefix(pc, "plain_")); /* no algorithm is named */
+    if (zero) PetscCall(MatZeroEntries(A));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(Check(zero ? "zero pivot on the host" : "set-up on the host", PCSetUp(pc), NULL));
+    PetscCall(PCGetFailedReason(pc, &reason));
+    if (reason != (zero ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR))
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "on the host: reason %d\n", (int)reason));
+    PetscCall(Check("view on the host", PCView(pc, nowhere), NULL));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatSolverTypeRegister(MATSOLVERPETSC, MATSEQAIJ, MAT_FACTOR_ILU, getfactor));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscViewerDestroy(&nowhere));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat A;
@@ -147,6 +179,7 @@ int main(int argc, char **args)
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
   PetscCall(CheckRows(A));
   PetscCall(CheckFill(A));
+  PetscCall(CheckHost(A));
   if (PetscDefined(USE_64BIT_INDICES)) PetscCall(CheckNonzeros(A));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

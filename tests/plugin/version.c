@@ -7,7 +7,7 @@ static struct {
   int         major, minor, release, index;
   size_t      boolean, scalar;
   const char *type;
-  PetscBool   cuda, kokkos;
+  PetscBool   cuda, kokkos, saws;
 } running;
 
 static void Write(void *to, size_t size, PetscInt64 value)
@@ -46,7 +46,9 @@ static PetscErrorCode FakeSize(PetscDataType type, size_t *size)
 
 static PetscErrorCode FakePackage(const char name[], PetscBool *has)
 {
-  Write(has, running.boolean, (!strcmp(name, "cuda") && running.cuda) || (!strcmp(name, "kokkos") && running.kokkos));
+  Write(has, running.boolean,
+        (!strcmp(name, "cuda") && running.cuda) || (!strcmp(name, "kokkos") && running.kokkos) ||
+          (!strcmp(name, "saws") && running.saws));
   return PETSC_SUCCESS;
 }
 
@@ -121,6 +123,7 @@ static void ResetRunning(void)
   running.scalar  = sizeof(PetscScalar);
   running.cuda    = PetscDefined(HAVE_CUDA);
   running.kokkos  = (PetscBool)(PetscDefined(HAVE_DEVICE) && !running.cuda);
+  running.saws    = PetscDefined(HAVE_SAWS);
 }
 
 int main(int argc, char **args)
@@ -153,6 +156,10 @@ int main(int argc, char **args)
     running.cuda    = PETSC_FALSE;
     if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA))
       PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
+    ResetRunning();
+    running.boolean = size;
+    running.saws    = (PetscBool)!running.saws;
+    PetscCall(Check("SAWs", running.saws ? ", with SAWs: " : INDICES ", "));
     ResetRunning();
     running.boolean = size;
     running.index   = 12 - (int)sizeof(PetscInt);
