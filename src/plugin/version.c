@@ -1,8 +1,9 @@
 /*
    Checks that this library was built for the PETSc that runs.
 
-   The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, on CUDA or
-   another GPU package, and on SAWs. A library built for other layouts would corrupt memory, although the loader finds all functions.
+   The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, on CUDA or another
+   GPU package, and on SAWs. A library built for other layouts would corrupt memory, although the loader finds all
+   functions.
 */
 #include "impl.h"
 
@@ -88,8 +89,8 @@ static PetscErrorCode DescribeBuild(const Build *b, char text[], size_t size)
   const char *device      = b->cuda ? "with CUDA" : b->device ? "with a GPU package other than CUDA" : "without CUDA";
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s%s", b->major, b->minor, development,
-                          ScalarName(b), 8 * (int)b->index, device, b->saws ? ", with SAWs" : ""));
+  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s%s", b->major, b->minor,
+                          development, ScalarName(b), 8 * (int)b->index, device, b->saws ? ", with SAWs" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
