@@ -40,9 +40,9 @@ NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, 
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
-NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, TrsvStream stream)
+NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, double *largest, TrsvStream stream)
 NONE(TrsvFactorCheckPattern, TrsvFactor *f)
-NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
      TrsvStream stream)
 /* clang-format on */
 

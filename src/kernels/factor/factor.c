@@ -1,25 +1,32 @@
 /*
-   Creates a factor, computes its values, with PETSc's shifts if a pivot is zero, and frees it.
+   Creates a factor, computes its values, with PETSc's shifts if a pivot is zero, downloads and frees it. Its predicted
+   times.
 */
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "factor/factor.h"
+#include "solve/model/model.h"
 
-static TrsvError BeginPatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                               TrsvMemory memory)
+void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
-  const size_t rows = (size_t)f->rows;
-  TrsvMatrix   L, U;
+  *L = (TrsvMatrix){f->rows,      f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT,
+                    f->precision, TRSV_DEVICE,  f->analysis};
+  *U = (TrsvMatrix){f->rows,      f->u_offsets, f->u_columns,     TRSV_UPPER, TRSV_DIAGONAL_STORED,
+                    f->precision, TRSV_DEVICE,  f->upper_analysis};
+  if (lvalues) *lvalues = f->l;
+  if (uvalues) *uvalues = f->u;
+}
+
+static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
+                              TrsvMemory memory)
+{
+  TrsvMatrix L, U;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
-  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) +
-              (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
   return TrsvFactorCheckPattern(f);
 }
 
@@ -36,27 +43,23 @@ TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, cons
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
   f->rows      = rows;
-  error        = BeginPatterns(f, offsets, columns, order, memory);
+  error        = MakePatterns(f, offsets, columns, order, memory);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
 }
 
-static TrsvError EndPatterns(TrsvFactor *f)
-{
-  TrsvMatrix L, U;
-
-  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis));
-  if (!f->pivots) TrsvCall(TrsvFactorAssignGroups(f, f->analysis->order, 0));
-  TrsvCall(TrsvSyncCreate(&f->sync));
-  return TrsvDeviceSynchronize();
-}
-
 TrsvError TrsvFactorEnd(TrsvFactor **factor)
 {
-  const TrsvError error = EndPatterns(*factor);
+  TrsvFactor *f = *factor;
+  TrsvMatrix  L, U;
+  TrsvError   error;
 
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  error = TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
+  if (!error && !f->pivots) error = TrsvFactorAssignGroups(f, f->analysis->order, 0);
+  if (!error) error = TrsvSyncCreate(&f->sync);
+  if (!error) error = TrsvDeviceSynchronize();
   if (error) TrsvFactorDestroy(factor);
   return error;
 }
@@ -68,21 +71,19 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   return TrsvFactorEnd(factor);
 }
 
-static TrsvError AllocateArray(TrsvFactor *f, int count, void **values)
+TrsvError TrsvFactorAlloc(TrsvFactor *f, size_t size, int count, void *array)
 {
-  const size_t bytes = TrsvValueSize(f->precision) * (size_t)count;
-
-  if (*values) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceAlloc(bytes, values));
-  f->bytes += bytes;
+  if (*(void **)array) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)count, array));
+  f->bytes += size * (size_t)count;
   return TRSV_SUCCESS;
 }
 
-static void FreeArray(TrsvFactor *f, size_t bytes, void **array)
+void TrsvFactorFree(TrsvFactor *f, size_t size, int count, void *array)
 {
-  TrsvDeviceFree(*array);
-  *array = NULL;
-  f->bytes -= bytes;
+  TrsvDeviceFree(*(void **)array);
+  *(void **)array = NULL;
+  f->bytes -= size * (size_t)count;
 }
 
 /* The plan for L if it can find the pivots, else NULL. */
@@ -93,15 +94,14 @@ static TrsvPlan *GetPivotPlan(const TrsvFactor *f, TrsvPlan *lower)
 
 TrsvError TrsvFactorAllocateValues(TrsvFactor *f, TrsvPlan *lower, void *vector)
 {
-  const int l_in_plan = f->l_in_plan && GetPivotPlan(f, lower), both = f->rows + f->lower;
+  const size_t size = TrsvValueSize(f->precision);
+  const int    both = f->rows + f->lower;
 
-  if (f->order) TrsvCall(AllocateArray(f, f->entries, &f->a));
-  if (!l_in_plan) TrsvCall(AllocateArray(f, f->lower, &f->l));
-  TrsvCall(AllocateArray(f, f->l_in_plan && both > f->upper ? both : f->upper, &f->u));
-  f->inverse = vector;
-  if (f->inverse) return TRSV_SUCCESS;
-  TrsvCall(AllocateArray(f, f->rows, &f->reciprocals));
-  f->inverse = f->reciprocals;
+  if (f->order) TrsvCall(TrsvFactorAlloc(f, size, f->entries, &f->a));
+  if (!f->l_in_plan || !GetPivotPlan(f, lower)) TrsvCall(TrsvFactorAlloc(f, size, f->lower, &f->l));
+  TrsvCall(TrsvFactorAlloc(f, size, f->l_in_plan && both > f->upper ? both : f->upper, &f->u));
+  if (!vector) TrsvCall(TrsvFactorAlloc(f, size, f->rows, &f->reciprocals));
+  f->inverse = vector ? vector : f->reciprocals;
   return TRSV_SUCCESS;
 }
 
@@ -112,20 +112,17 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
   const TrsvAnalysis *analysis;
   TrsvAnalysis       *made;
   TrsvMatrix          L, U;
-  int                *order = NULL;
   TrsvError           error;
 
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  error = TrsvAnalysisGet(&L, &analysis, &made);
-  if (!error) error = TrsvCopyNew(TRSV_DEVICE, TRSV_DEVICE, analysis->order, bytes, &order);
-  if (!error) error = TrsvDeviceSynchronize();
-  TrsvAnalysisDestroy(&made);
-  if (error) TrsvDeviceFree(order);
-  else {
-    f->row_of_group = order;
+  TrsvCall(TrsvAnalysisGet(&L, &analysis, &made));
+  error = TrsvCopyNew(TRSV_DEVICE, TRSV_DEVICE, analysis->order, bytes, &f->row_of_group);
+  if (!error) {
     f->bytes += bytes;
+    error = TrsvDeviceSynchronize();
   }
+  TrsvAnalysisDestroy(&made);
   return error;
 }
 
@@ -133,17 +130,12 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
 static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
                             unsigned *row, TrsvStream stream)
 {
-  const TrsvShift   test = p->shift == TRSV_SHIFT_EXPECT_POSITIVE ? TRSV_SHIFT_POSITIVE_DEFINITE : p->shift;
-  const FactorShift s    = {test, p->amount, p->zero, shift};
-  FactorStatus      status;
-
   for (int by_plan = !!lower;; by_plan = 0) {
-    if (!by_plan) TrsvCall(AllocateArray(f, f->lower, &f->l));
+    if (!by_plan) TrsvCall(TrsvFactorAlloc(f, TrsvValueSize(f->precision), f->lower, &f->l));
     if (f->pivots && !by_plan) TrsvCall(MakePivotOrder(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
-    TrsvCall(TrsvFactorCompute(f, by_plan ? lower : NULL, values, &s, stream));
-    TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
-    *row = status.row;
+    TrsvCall(TrsvFactorCompute(f, by_plan ? lower : NULL, values, p, shift, stream));
+    TrsvCall(TrsvDeviceDownload(row, &f->status->row, sizeof(*row), stream));
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */
     lower->filled = 0; /* the plan's values and words come from invalid pivots */
     TrsvCall(lower->algorithm->pivots->check(lower, stream));
@@ -162,57 +154,27 @@ enum {
   DOUBLINGS  = 200 /* of a shift: 60 orders of magnitude; for a matrix that needs more (Inf, say) no shift works */
 };
 
-static TrsvError FindLargestShift(TrsvFactor *f, const void *values, double least, double *shift, TrsvStream stream)
-{
-  FactorStatus status;
-  double       largest;
-
-  TrsvCall(TrsvFactorFindLargestSum(f, values, stream));
-  TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
-  memcpy(&largest, &status.largest, sizeof(largest));
-  *shift = 1.1 * (largest > least ? largest : least);
-  return TRSV_SUCCESS;
-}
-
-static void IncreaseShift(Bisection *b)
-{
-  if (b->tries == BISECTIONS) b->fraction = b->high;
-  else {
-    b->low      = b->fraction;
-    b->fraction = (b->high + b->low) / 2;
-  }
-  b->tries++;
-}
-
-/* Returns whether to try a smaller shift. */
-static int DecreaseShift(Bisection *b)
-{
-  if (!(b->fraction > 0 && b->tries < BISECTIONS)) return 0;
-  b->high     = b->fraction;
-  b->fraction = (b->high + b->low) / 2;
-  b->tries++;
-  return 1;
-}
-
-/* The next shift, after one that failed or that may be larger than needed. *again: 1 if there is one. PETSc's ICC never
-   decreases a shift. */
+/* The next shift, after one that failed or that may be larger than needed; the same one if there is no other. */
 static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b,
-                           double *shift, int *again, TrsvStream stream)
+                           double *shift, TrsvStream stream)
 {
-  const double last = *shift;
+  const int icc    = f->kind == TRSV_ICC, /* PETSc's ICC never decreases a shift */
+            change = failed || (!icc && b->fraction > 0 && b->tries < BISECTIONS);
 
-  *again = 0;
-  if (p->shift == TRSV_SHIFT_NONZERO && failed) {
-    if (b->tries > DOUBLINGS) return TRSV_SUCCESS;
-    *shift = b->tries++ ? 2 * last : p->amount;
-    *again = *shift != last;
-  } else if (p->shift == TRSV_SHIFT_POSITIVE_DEFINITE) {
-    if (failed && !b->tries) TrsvCall(FindLargestShift(f, values, p->zero, &b->largest, stream));
-    if (failed) IncreaseShift(b);
-    else if (f->kind == TRSV_ICC || !DecreaseShift(b)) return TRSV_SUCCESS;
-    *shift = b->fraction * b->largest;
-    *again = *shift != last; /* the same shift again: even the largest failed */
+  if (p->shift == TRSV_SHIFT_NONZERO && failed && b->tries <= DOUBLINGS)
+    *shift = b->tries++ ? 2 * *shift : p->amount;
+  if (p->shift != TRSV_SHIFT_POSITIVE_DEFINITE || !change) return TRSV_SUCCESS;
+  if (!b->tries) {
+    TrsvCall(TrsvFactorFindLargestSum(f, values, &b->largest, stream));
+    b->largest = 1.1 * fmax(b->largest, p->zero);
   }
+  if (failed && b->tries == BISECTIONS) b->fraction = b->high;
+  else {
+    *(failed ? &b->low : &b->high) = b->fraction;
+    b->fraction                    = (b->high + b->low) / 2;
+  }
+  b->tries++;
+  *shift = b->fraction * b->largest;
   return TRSV_SUCCESS;
 }
 
@@ -225,8 +187,7 @@ static TrsvError ReadPivotMagnitude(const TrsvFactor *f, int row, double *pivot,
 
   TrsvCall(TrsvDeviceDownload(&at, f->u_offsets + row, sizeof(at), stream));
   const int single = TrsvRealPrecision(f->precision) == TRSV_FLOAT;
-  TrsvCall(TrsvDeviceDownload(single ? (void *)s : (void *)d,
-                              (const char *)f->u + size * (size_t)at, size, stream));
+  TrsvCall(TrsvDeviceDownload(single ? (void *)s : (void *)d, (const char *)f->u + size * (size_t)at, size, stream));
   *pivot = single ? hypot(s[0], s[1]) : hypot(d[0], d[1]);
   return TRSV_SUCCESS;
 }
@@ -241,12 +202,12 @@ static TrsvError CheckPivots(const TrsvPivots *p)
 }
 
 TrsvError TrsvFactorSetValues(TrsvFactor *f, TrsvPlan *plan, void *vector, const void *values, const TrsvPivots *p,
-                         TrsvOutcome *outcome, TrsvStream stream)
+                              TrsvOutcome *outcome, TrsvStream stream)
 {
   TrsvPlan *lower = GetPivotPlan(f, plan);
-  Bisection b = {0, 0, 0, 1, 0};
+  Bisection b     = {0, 0, 0, 1, 0};
   unsigned  row;
-  int       again;
+  double    shift;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
   TrsvCall(CheckPivots(p));
@@ -256,10 +217,11 @@ TrsvError TrsvFactorSetValues(TrsvFactor *f, TrsvPlan *plan, void *vector, const
     values = f->a;
   }
   do {
-    TrsvCall(FactorOnce(f, lower, values, p, outcome->shift, &row, stream));
+    shift = outcome->shift;
+    TrsvCall(FactorOnce(f, lower, values, p, shift, &row, stream));
     outcome->attempts++;
-    TrsvCall(NextShift(f, values, p, row != UINT_MAX, &b, &outcome->shift, &again, stream));
-  } while (again);
+    TrsvCall(NextShift(f, values, p, row != UINT_MAX, &b, &outcome->shift, stream));
+  } while (outcome->shift != shift);
   if (row == UINT_MAX) return TRSV_SUCCESS;
   outcome->row = (int)row;
   if (f->order) TrsvCall(TrsvDeviceDownload(&outcome->row, f->order + row, sizeof(int), stream));
@@ -268,24 +230,81 @@ TrsvError TrsvFactorSetValues(TrsvFactor *f, TrsvPlan *plan, void *vector, const
 
 TrsvError TrsvFactorMaterialize(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
 {
-  TrsvError error;
+  const size_t size = TrsvValueSize(f->precision);
+  TrsvError    error;
 
   TrsvCall(TrsvFactorMirrorColumns(f));
   if (f->l || !f->u || !lower) return TRSV_SUCCESS;
   if (!TrsvPlanFindsPivots(lower) || !lower->filled)
     return TrsvFail(TRSV_ERR_ARGUMENT, "L has no values: the plan that held them has none");
-  TrsvCall(AllocateArray(f, f->lower, &f->l));
+  TrsvCall(TrsvFactorAlloc(f, size, f->lower, &f->l));
   error = lower->algorithm->pivots->get_values(lower, f->l, stream);
-  if (!error) return TRSV_SUCCESS;
-  FreeArray(f, TrsvValueSize(f->precision) * (size_t)f->lower, &f->l);
+  if (error) TrsvFactorFree(f, size, f->lower, &f->l);
   return error;
+}
+
+/* Downloads an array to *to and advances *to past it. Returns the address of the copy, or NULL if there is no array. */
+static const void *DownloadArray(char **to, const void *from, size_t bytes, TrsvError *error, TrsvStream stream)
+{
+  const void *at = *to;
+
+  if (!from || *error) return NULL;
+  *error = TrsvDeviceDownload(*to, from, bytes, stream);
+  *to += bytes;
+  return at;
+}
+
+TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
+{
+  const size_t rows = (size_t)f->rows, lower = (size_t)f->lower, upper = (size_t)f->upper,
+               size = f->l ? TrsvValueSize(f->precision) : 0, index = sizeof(int);
+  TrsvError    error = TRSV_SUCCESS;
+  char        *to;
+
+  memset(t, 0, sizeof(*t));
+  TrsvCall(TrsvFactorMirrorColumns(f));
+  TrsvCall(TrsvAlloc(size * (lower + upper) + index * (2 * (rows + 1) + lower + upper + rows), &t->memory));
+  to           = t->memory;
+  t->L.rows    = t->U.rows = f->rows;
+  t->L.values  = DownloadArray(&to, f->l, size * lower, &error, stream);
+  t->U.values  = DownloadArray(&to, f->l ? f->u : NULL, size * upper, &error, stream);
+  t->L.offsets = DownloadArray(&to, f->l_offsets, index * (rows + 1), &error, stream);
+  t->U.offsets = DownloadArray(&to, f->u_offsets, index * (rows + 1), &error, stream);
+  t->L.columns = DownloadArray(&to, f->l_columns, index * lower, &error, stream);
+  t->U.columns = DownloadArray(&to, f->u_columns, index * upper, &error, stream);
+  t->row = t->column = DownloadArray(&to, f->order, index * rows, &error, stream);
+  if (!error) return TRSV_SUCCESS;
+  TrsvFree(TRSV_HOST, t->memory);
+  memset(t, 0, sizeof(*t));
+  return error;
+}
+
+/* The sum of: a launch and a download; a step for each level set, longer for a row than for a pivot; memory traffic;
+   the entries of the longest row of a whole warp, in sequence. */
+double TrsvFactorPredict(const TrsvFactor *f)
+{
+  const TrsvModelConstants *const k = &TrsvModel;
+
+  return k->factor_launch + (f->pivots ? k->factor_pivot : k->factor_row) * f->statistics.levels +
+         k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
+}
+
+/* A time for each entry, or for each multiply-add if that is more, as it is if many rows depend on long ones. With an
+   order, PETSc's symbolic phase of ILU also traverses a list of the row's entries for each entry. */
+double TrsvFactorPredictHost(const TrsvFactor *f)
+{
+  const TrsvModelConstants *const k = &TrsvModel;
+  const FactorHostWork *const     w = &f->host_work;
+
+  return fmax(k->host_entry * ((double)f->lower + f->upper), k->host_operation * (double)w->operations) +
+         (f->order && f->kind == TRSV_ILU ? k->host_walk * (double)w->squares : 0);
 }
 
 void TrsvFactorReleaseWorkspace(TrsvFactor *f, const TrsvPlan *lower)
 {
   if (!f->l_in_plan && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
     f->l_in_plan = 1;
-    if (f->kind == TRSV_ICC || f->mirror_offset) FreeArray(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
+    if (f->kind == TRSV_ICC || f->mirror_offset) TrsvFactorFree(f, sizeof(int), f->upper, &f->u_columns);
   }
   if (f->analysis) f->analysis->heights = NULL;
   TrsvAnalysisDestroy(&f->upper_analysis);

@@ -2,14 +2,12 @@
    factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
    that those of A change.
 
-   factor.c          creates a factor, computes values, and repeats that with shifts
+   factor.c          creates a factor, computes values, repeats that with shifts, downloads; predicted times
    factor_permute.cu permutes A
    factor_split.cu   splits the pattern of A into those of L and U
    factor_groups.cu  checks whether only pivots depend on each other; if not, assigns rows to groups of lanes
-   factor_start.cu   prepares one attempt at the values, and calls one of:
+   factor_pivots.cu  prepares one attempt at the values, and computes them if only the pivots depend on each other
    factor_rows.cu    computes values row by row
-   factor_pivots.cu  computes values if only the pivots depend on each other
-   factor_parts.c    triangles, download, predicted times
 
    One thread at a time may use a factor. Unless stated otherwise functions work in the default stream, and may return
    TRSV_ERR_MEMORY and TRSV_ERR_DEVICE.
@@ -95,11 +93,10 @@ struct TrsvFactor {
   TrsvFactorKind kind; /* TRSV_ILU or TRSV_ICC */
   TrsvPrecision  precision;
   int            hermitian; /* TRSV_ICC_HERMITIAN of complex values */
-  int            rows, lower, upper; /* entries of L and U */
+  int            rows, entries, lower, upper; /* entries of A, L and U */
 
   /* With an order; NULL without one. In the files of this room A then stands for P A P^T. */
   int  *order;   /* [rows] the row of A in each position */
-  int   entries; /* of A */
   int  *source;  /* [entries] the index in A of each entry of P A P^T */
   void *a;       /* [entries] values of P A P^T */
 
@@ -134,7 +131,11 @@ struct TrsvFactor {
   size_t         bytes;           /* device memory */
 };
 
-/* factor_split.cu */
+/* Device memory for f->bytes: Alloc does nothing if there is an array. array: the address of a pointer. */
+TrsvError TrsvFactorAlloc(TrsvFactor *, size_t size, int count, void *array);
+void      TrsvFactorFree(TrsvFactor *, size_t size, int count, void *array);
+
+/* factor_split.cu: Split also sets f->entries. */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
@@ -149,20 +150,14 @@ TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *order, TrsvMemory, const int **offsets, const int **columns,
                             void **pattern);
 
-/* What to do about zero pivots, and the shift of this attempt, added to the diagonal of A. */
-typedef struct {
-  TrsvShift shift;
-  double    amount, zero, diagonal;
-} FactorShift;
+/* factor_pivots.cu: the shift that makes A diagonally dominant. Waits for the stream. */
+TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, double *largest, TrsvStream);
 
-/* factor_start.cu: sets f->status->largest. */
-TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream);
-
-/* factor_start.cu: computes the values, by factor_pivots.cu if f->pivots, else row by row. If f->pivots, the plan lower
-   finds the pivots; if it is NULL, a kernel finds them in the order of f->row_of_group. If the plan fails, f->status
-   has a row, and the caller repeats the call without the plan; else the plan has the values of L, unless f->l has
-   them. */
-TrsvError TrsvFactorCompute(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
+/* factor_pivots.cu: computes the values of A + shift I. If f->pivots, the plan lower finds the pivots; if it is NULL, a
+   kernel finds them in the order of f->row_of_group. If the plan fails, f->status has a row, and the caller repeats the
+   call without the plan; else the plan has the values of L, unless f->l has them. */
+TrsvError TrsvFactorCompute(TrsvFactor *, TrsvPlan *lower, const void *values, const TrsvPivots *, double shift,
+                            TrsvStream);
 
 TRSV_C_END
 #endif

@@ -50,30 +50,20 @@ static __global__ void groups_weights(int n, bool icc, int lanes, const int *ord
   lengths[p] = whole ? (icc ? 0 : l_offsets[i + 1] - l_offsets[i]) + u_offsets[i + 1] - u_offsets[i] : 0;
 }
 
-static __global__ void groups_clear(int groups, int *row_of_group)
-{
-  const int g = trsv_index();
-
-  if (g < groups) row_of_group[g] = FACTOR_NO_ROW;
-}
-
-/* first: the first group of each position; NULL: position p has group p. at: the index in work of each position's row,
-   if it needs a whole warp. */
+/* first: the first group of each position; at: the index in work of each position's row, if it needs a whole warp. */
 static __global__ void groups_assign(int n, int lanes, const int *order, const int *first, const int *at,
                                      int *row_of_group, int *work_offset)
 {
   const int p = trsv_index();
 
   if (p >= n) return;
-  const int groups = 32 / lanes, i = order[p];
+  const int  i = order[p], groups = 32 / lanes, warp = (first[p] + groups - 1) / groups * groups;
+  const bool whole = at[p + 1] > at[p];
 
-  if (!first) row_of_group[p] = i;
-  else if (at[p + 1] == at[p]) row_of_group[first[p]] = i;
-  else
-    for (int g = (first[p] + groups - 1) / groups * groups, end = g + groups; g < end; g++) {
-      row_of_group[g] = ~i;
-      work_offset[g]  = at[p];
-    }
+  for (int g = first[p]; g < first[p + 1]; g++) {
+    row_of_group[g] = !whole ? i : g >= warp && g < warp + groups ? ~i : FACTOR_NO_ROW;
+    work_offset[g]  = at[p];
+  }
 }
 
 /* Takes the fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without
@@ -100,46 +90,37 @@ static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
   return TRSV_SUCCESS;
 }
 
-/* Assigns groups if some rows need a warp. *work: entries of f->work. */
-static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order, int *work)
+/* Assigns groups if some rows need a warp. */
+static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order)
 {
   const size_t n = (size_t)f->rows;
   TrsvScratch  scratch;
-  int         *weights, *lengths, *first, *at;
+  int         *weights, *lengths, *first, *at, found[2];
 
   TrsvCall(scratch.take(n, weights, n, lengths, n + 1, first, n + 1, at));
   TrsvCall(TrsvLaunchEach(groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order, f->l_offsets,
                           f->u_offsets, weights, lengths));
   const TrsvScan   scan[] = {{f->rows, weights, first}, {f->rows, lengths, at}};
   const int *const ends[] = {first + n, at + n};
-  int              found[2];
 
   TrsvCall(TrsvDeviceScanAll(2, scan));
   TrsvCall(TrsvDeviceDownloadEach(found, ends, 2));
   f->groups = found[0];
-  *work     = found[1];
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->row_of_group));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->work_offset));
-  TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
-  TrsvCall(TrsvLaunchEach(groups_clear, f->groups, f->groups, f->row_of_group));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->groups, &f->row_of_group));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->groups, &f->work_offset));
+  TrsvCall(TrsvFactorAlloc(f, TrsvValueSize(f->precision), found[1], &f->work));
   return TrsvLaunchEach(groups_assign, n, f->rows, f->lanes_per_row, order, first, at, f->row_of_group, f->work_offset);
 }
 
 extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int lanes)
 {
-  const size_t n = (size_t)f->rows;
-  int          any_long, work = 0;
+  int any_long;
 
   TrsvCall(ChooseLanes(f, lanes, &any_long));
-  if (any_long) TrsvCall(AssignWithLongRows(f, order, &work));
-  else {
-    f->groups = f->rows;
-    TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->row_of_group));
-    TrsvCall(TrsvLaunchEach(groups_assign, n, f->rows, f->lanes_per_row, order, (const int *)NULL, (const int *)NULL,
-                            f->row_of_group, (int *)NULL));
-  }
-  f->bytes += sizeof(int) * (f->work_offset ? 2 : 1) * (size_t)f->groups + TrsvValueSize(f->precision) * (size_t)work;
-  return TRSV_SUCCESS;
+  if (any_long) return AssignWithLongRows(f, order);
+  f->groups = f->rows;
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->groups, &f->row_of_group));
+  return TrsvDeviceCopy(f->row_of_group, order, sizeof(int) * (size_t)f->groups, NULL);
 }
 
 /* Row i, and the row k of U on which it depends: the entries of both that may have the same columns. */
@@ -154,12 +135,6 @@ struct RowPair {
   }
 
   __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
-};
-
-/* shared: 1 if a row shares a column with one that it depends on. unmatched: 1 if an entry of L has no mirror image in
-   U, or one too far from the diagonal. */
-struct PatternCheck {
-  unsigned shared, unmatched;
 };
 
 /* Returns true if both rows have a column in common, other than i. Searches the longer row for entries first,
@@ -181,10 +156,12 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
   return false;
 }
 
-/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL. */
+/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL.
+   found[0]: 1 if a row shares a column with one that it depends on; found[1]: 1 if an entry of L has no mirror image in
+   U, or one too far from the diagonal. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
-                                       const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
-                                       PatternCheck *found)
+                                      const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
+                                      unsigned *found)
 {
   TRSV_SHARED(int, later, PAIRS); /* pairs of long rows: the row, and the one it depends on */
   TRSV_SHARED(int, earlier, PAIRS);
@@ -210,32 +187,26 @@ static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, con
   __syncthreads();
   for (int pair = 0, all = pairs[0]; pair < all; pair++)
     meet = pivots_intersect(RowPair(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns,
-                       (int)threadIdx.x, ROWS_BLOCK) ||
+                            (int)threadIdx.x, ROWS_BLOCK) ||
            meet;
-  if (meet) atomicMax(&found->shared, 1u);
-  if (alone) atomicMax(&found->unmatched, 1u);
+  if (meet) atomicMax(&found[0], 1u);
+  if (alone) atomicMax(&found[1], 1u);
 }
 
 extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
 {
-  PatternCheck *const check = (PatternCheck *)f->status;
-  PatternCheck        found;
+  TrsvScratch scratch;
+  unsigned    found[2], *words; /* see pivots_pattern */
 
-  static_assert(sizeof(PatternCheck) <= sizeof(FactorStatus), "f->status has room for a PatternCheck");
   if (f->statistics.row_max > FACTOR_TERMS + 1) return TRSV_SUCCESS;
   if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower)
-    TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
-  TrsvCall(TrsvDeviceClear(check, sizeof(found), NULL));
+    TrsvCall(TrsvFactorAlloc(f, 1, f->lower, &f->mirror_offset));
+  TrsvCall(scratch.zeros(2, words));
   TrsvCall(TrsvLaunchEach(pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->l_columns,
-                          f->u_offsets, f->u_columns, f->mirror_offset, check));
-  TrsvCall(TrsvDeviceDownload(&found, check, sizeof(found), NULL));
-  if (found.shared || found.unmatched) {
-    TrsvDeviceFree(f->mirror_offset);
-    f->mirror_offset = NULL;
-  }
-  if (found.shared) return TRSV_SUCCESS;
-  if (f->mirror_offset) f->bytes += (size_t)f->lower;
-  f->pivots        = 1;
-  f->lanes_per_row = 1;
+                          f->u_offsets, f->u_columns, f->mirror_offset, words));
+  TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
+  if (f->mirror_offset && (found[0] || found[1])) TrsvFactorFree(f, 1, f->lower, &f->mirror_offset);
+  f->pivots        = !found[0];
+  f->lanes_per_row = f->pivots;
   return TRSV_SUCCESS;
 }

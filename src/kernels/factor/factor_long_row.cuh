@@ -7,10 +7,10 @@
 #include "factor/factor_rows.cuh"
 
 /* The number of the entry of a long row in that column, or -1. Most columns are the diagonal's, or after all others. */
-template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r,
-                                                                     int column)
+template <class T, bool ICC>
+static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow<T, ICC> &r, int column)
 {
-  const bool lower = column < r.row;
+  const bool lower   = column < r.row;
   const int *columns = lower ? F.l_columns + r.l : F.u_columns + r.u,
             entries  = lower ? r.diagonal : r.length - r.diagonal;
 
@@ -18,12 +18,6 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
   if (!entries || column > columns[entries - 1]) return -1;
   const int n = factor_search(columns, 0, entries, column);
   return n < 0 || lower ? n : r.diagonal + n;
-}
-
-/* Returns `seen` if it is ready, else waits for the word. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen)
-{
-  return trsv_is_ready(seen) ? seen : factor_wait(F, word);
 }
 
 /* The elimination of one dependency, row `owner`, by the whole warp: its row of U has many entries, [begin, end). The
@@ -38,18 +32,17 @@ template <class T> struct LongStep {
 };
 
 /* Entry n of that list: returns the entry of the row, and in *at the entry of U; a missing one is -1. */
-template <class T> static __device__ __forceinline__ int long_match(const FactorView<T> &F, const FactorRow &r,
-                                                                   const LongStep<T> &s, int n, int *at)
+template <class T, bool ICC> static __device__ __forceinline__ int
+long_match(const FactorView<T> &F, const FactorRow<T, ICC> &r, const LongStep<T> &s, int n, int *at)
 {
-  *at = s.own ? factor_search(F.u_columns, s.begin, s.end, factor_column(F, r, s.first + n)) : s.begin + n;
+  *at = s.own ? factor_search(F.u_columns, s.begin, s.end, r.column(F, s.first + n)) : s.begin + n;
   if (s.own) return *at < 0 ? -1 : s.first + n;
   return factor_find(F, r, F.u_columns[*at]);
 }
 
 /* Loads the values of a step without waiting for them. */
-template <class T, bool ICC> static __device__ __forceinline__ void long_prepare(const FactorView<T> &F,
-                                                                              const FactorRow &r, int lane,
-                                                                              LongStep<T> &s)
+template <class T, bool ICC> static __device__ __forceinline__ void
+long_prepare(const FactorView<T> &F, const FactorRow<T, ICC> &r, int lane, LongStep<T> &s)
 {
 #pragma unroll
   for (int c = 0; c < STEP_CHUNKS; c++) {
@@ -63,9 +56,8 @@ template <class T, bool ICC> static __device__ __forceinline__ void long_prepare
 }
 
 /* Eliminates dependency d; returns the multiplier. */
-template <class T, bool ICC>
-static __device__ __forceinline__ T long_eliminate(const FactorView<T> &F, const FactorRow &r, T *work, int lane, int d,
-                                                   const LongStep<T> &s)
+template <class T, bool ICC> static __device__ __forceinline__ T
+long_eliminate(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int lane, int d, const LongStep<T> &s)
 {
   const T factor     = ICC ? F.conjugate(factor_wait(F, F.u + s.begin, s.source)) : work[d],
           multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse);
@@ -87,9 +79,8 @@ static __device__ __forceinline__ T long_eliminate(const FactorView<T> &F, const
 /* Eliminates 32 dependencies at the same time, d by this lane, if each contributes only to the diagonal of this row (a
    star): then they do not depend on each other. Each lane adds to its part of the diagonal. If one contributes to
    another entry, does nothing and returns false. */
-template <class T, bool ICC> static __device__ __forceinline__ bool long_eliminate_stars(const FactorView<T> &F,
-                                                                               const FactorRow &r, T *work, int d,
-                                                                               T *diagonal)
+template <class T, bool ICC> static __device__ __forceinline__ bool
+long_eliminate_stars(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int d, T *diagonal)
 {
   const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1],
             from   = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
@@ -118,18 +109,18 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_elimina
    With at least STAR_ROW dependencies, stars are eliminated 32 at a time: arrow matrices have no other parallelism. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
-  const FactorRow r        = factor_row<T, ICC>(F, row);
-  const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
-  const int       lane     = (int)(threadIdx.x % 32);
-  T               diagonal = 0;
-  TrsvReal<T>     sum      = 0;
-  int             stars = r.dependencies < STAR_ROW ? r.dependencies : 0; /* the first dependency to check for stars */
+  const FactorRow<T, ICC> r(F, row);
+  const bool              relative = F.relative();
+  const int               lane     = (int)(threadIdx.x % 32);
+  T                       diagonal = 0;
+  TrsvReal<T>             sum      = 0;
+  int stars = r.dependencies < STAR_ROW ? r.dependencies : 0; /* the first dependency to check for stars */
 
   for (int n = lane; n < r.length; n += 32 * AHEAD) { /* AHEAD loads in flight */
     T v[AHEAD];
 
 #pragma unroll
-    for (int m = 0; m < AHEAD; m++) v[m] = n + 32 * m < r.length ? factor_value<T, ICC>(F, r, n + 32 * m) : 0;
+    for (int m = 0; m < AHEAD; m++) v[m] = n + 32 * m < r.length ? r.value(F, n + 32 * m) : 0;
 #pragma unroll
     for (int m = 0; m < AHEAD; m++)
       if (n + 32 * m < r.length) work[n + 32 * m] = v[m];
@@ -137,7 +128,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   __syncwarp();
   for (int base = 0; base < r.dependencies; base += 32) {
     if (base >= stars && r.dependencies - base >= 32) {
-      if (long_eliminate_stars<T, ICC>(F, r, work, base + lane, &diagonal)) continue;
+      if (long_eliminate_stars(F, r, work, base + lane, &diagonal)) continue;
       stars = base + STAR_ROW;
     }
     const int   d = base + lane, count = min(32, r.dependencies - base);
@@ -171,10 +162,10 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         next.first = ICC ? 0 : base + l + 1;
         next.own   = r.length - next.first < next.end - next.begin;
         next.count = next.own ? r.length - next.first : next.end - next.begin;
-        long_prepare<T, ICC>(F, r, lane, next);
+        long_prepare(F, r, lane, next);
       }
       if (by_all) {
-        const T multiplier = long_eliminate<T, ICC>(F, r, work, lane, base + n, now);
+        const T multiplier = long_eliminate(F, r, work, lane, base + n, now);
 
         __syncwarp();
         if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
@@ -197,7 +188,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   diagonal = warp_sum(diagonal);
   if (lane == r.diagonal % 32) work[r.diagonal] += diagonal;
   __syncwarp();
-  if (!relative && lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
+  if (!relative && lane == 0) factor_pivot(F, r.row, r.u, work[r.diagonal], sum);
   for (int first = lane; first < r.length; first += 32 * AHEAD) {
     T v[AHEAD];
 
@@ -214,7 +205,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   }
   if (!relative) return;
   sum = warp_sum(sum);
-  if (lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
+  if (lane == 0) factor_pivot(F, r.row, r.u, work[r.diagonal], sum);
 }
 
 #endif

@@ -139,8 +139,8 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *order, TrsvMemo
   int         *to_offsets, *to_columns;
 
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
-  f->bytes += sizeof(int) * (rows + entries);
+  f->bytes += sizeof(int) * rows;
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->entries, &f->source));
   TrsvCall(TrsvScratchArrays(pattern, rows + 1, to_offsets, entries, to_columns));
   TrsvCall(PermutePattern(f, *offsets, *columns, to_offsets, to_columns));
   *offsets = to_offsets;

@@ -1,6 +1,7 @@
 /*
-   The values of ILU(0) or IC(0) if only the pivots depend on each other: for stencils of 5 or 7 points, trees, and all
-   graphs without triangles, with at most six dependencies in a row.
+   The values of ILU(0) or IC(0): those of factor_rows.cu, or, if only the pivots depend on each other, those of this
+   file: for stencils of 5 or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row.
+   Also the row sums from which a shift is found.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) for a pattern
    in which a row shares no column but its diagonal with the rows of U that it depends on. Then U is the upper triangle
@@ -11,9 +12,11 @@
 
    Mapping: the block of ticket t finds the pivots of blockDim.x positions of L's level order, from position
    t * blockDim.x on, a thread for each. A second launch fills L and U, a block for ROWS_BLOCK rows. With a plan, a
-   thread for each row computes the plan's input, and a thread for each row checks the result.
-   Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh). Offsets cross threads at barriers of a
-   block, sums of long rows by shuffles.
+   thread for each row computes the plan's input, and a thread for each row checks the result. Other kernels have a
+   thread for each word or row.
+   Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh), marked as not ready by an earlier
+   launch. Offsets cross threads at barriers of a block, sums of long rows by shuffles; the largest of all sums is an
+   atomic maximum that the host reads.
    Why it ends: a row waits only for smaller positions. Their blocks have started. In each turn every thread of a warp
    polls once and stores its pivot if it can. By induction on the position every wait ends; the spin limit bounds it.
    Same bits: terms are subtracted in the order of their columns, or in the order of the plan's records.
@@ -23,28 +26,53 @@
 #include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
 
+template <class T> static __global__ void factor_start(long upper, int rows, T *u, T *inverse, FactorStatus *status)
+{
+  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < upper) u[k] = trsv_not_ready<T>();
+  else if (k < upper + rows) inverse[k - upper] = trsv_not_ready<T>();
+  if (k) return;
+  status->row     = UINT_MAX;
+  status->largest = 0;
+}
+
+/* The largest sum over the rows of |a_ij| off the diagonal, minus a_ii: the shift that makes A diagonally dominant. As
+   in PETSc, ICC also uses whole rows of A. The bits of positive numbers compare as the numbers do. */
+template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets,
+                                                      const int *start, const T *a, FactorStatus *status)
+{
+  const int    i        = trsv_index();
+  const bool   some     = i < n; /* false: this thread only helps with long rows of its warp */
+  const auto   diagonal = [&](int k) { return icc ? start[k] : l_offsets[k + 1] + u_offsets[k]; };
+  const auto   end_of   = [&](int k) { return k < 0 ? 0 : diagonal(k) + u_offsets[k + 1] - u_offsets[k]; };
+  const double lack     = some ? -trsv_magnitude<double>(a[diagonal(i)]) - (double)trsv_real(a[diagonal(i)]) : 0.0,
+               sum      = factor_magnitudes(a, some ? end_of(i - 1) : 0, some ? end_of(i) : 0, lack);
+
+  if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
+}
+
 /* Row i depends on row j by entry k of L. Returns the index in A of the entry of row j in column i, or -1. */
-template <class T, bool ICC> static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F,
-                                                                                 const unsigned char *mirror_offset,
-                                                                                 int i, int j, int k)
+template <class T, bool ICC>
+static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F, int i, int j, int k)
 {
   if (ICC) return F.a_row_start[j] + F.l_source[k] - F.u_offsets[j];
-  if (mirror_offset) return F.l_offsets[j + 1] + F.u_offsets[j] + mirror_offset[k];
+  if (F.mirror_offset) return F.l_offsets[j + 1] + F.u_offsets[j] + F.mirror_offset[k];
   const int at = factor_search(F.u_columns, F.u_offsets[j] + 1, F.u_offsets[j + 1], i);
   return at < 0 ? -1 : at + F.l_offsets[j + 1];
 }
 
 template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK)
-  pivots_find(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
+  pivots_find(const FactorView<T> F)
 {
   TRSV_SHARED(unsigned, start, 2);
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, &start[1]);
   __syncthreads();
   const int     p    = (int)(start[0] * FACTOR_BLOCK + threadIdx.x);
-  bool          done = p >= rows;
+  bool          done = p >= F.rows;
   const int     i = done ? 0 : F.row_of_group[p], begin = F.l_offsets[i], end = done ? begin : F.l_offsets[i + 1],
-                u = F.u_offsets[i], diagonal = ICC ? F.a_row_start[i] : u + F.l_offsets[i + 1];
+                u = F.u_offsets[i], diagonal = F.template diagonal_at<ICC>(i);
   int           needs[FACTOR_TERMS];
   unsigned      mirrored = 0; /* a bit for each dependency that has an entry in column i */
   T             mine[FACTOR_TERMS], theirs[FACTOR_TERMS], inverse[FACTOR_TERMS];
@@ -56,15 +84,14 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
   for (int t = 0; t < FACTOR_TERMS; t++) needs[t] = begin + t < end ? F.l_columns[begin + t] : -1;
 #pragma unroll
   for (int t = 0; t < FACTOR_TERMS; t++) {
-    const int at = needs[t] < 0 ? -1 : pivots_mirror_entry<T, ICC>(F, mirror_offset, i, needs[t], begin + t);
+    const int at = needs[t] < 0 ? -1 : pivots_mirror_entry<T, ICC>(F, i, needs[t], begin + t);
 
     if (at >= 0) mirrored |= 1u << t;
     theirs[t]  = at < 0 ? 0 : F.a[at];
     mine[t]    = needs[t] < 0 ? 0 : ICC ? F.conjugate(theirs[t]) : F.a[u + begin + t];
     inverse[t] = needs[t] < 0 ? 0 : trsv_not_ready<T>();
   }
-  if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE)
-    sum = factor_magnitudes(F.a, diagonal + 1, done ? 0 : diagonal + F.u_offsets[i + 1] - u, sum);
+  if (F.relative()) sum = factor_magnitudes(F.a, diagonal + 1, done ? 0 : diagonal + F.u_offsets[i + 1] - u, sum);
   do {
     if (!done) {
 #pragma unroll
@@ -87,7 +114,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
           if (mirrored >> t & 1 && (ICC || mine[t] != 0)) pivot = fma(-multiplier, theirs[t], pivot);
           if (!ICC) sum += trsv_magnitude<TrsvReal<T>>(multiplier);
         }
-        (void)factor_pivot(F, i, u, F.inverse + i, pivot, sum);
+        factor_pivot(F, i, u, pivot, sum);
       }
     }
   } while (!__all_sync(0xffffffffu, done));
@@ -97,7 +124,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
    so a plan for L can find them. This kernel computes its values a_ik a_ki, stored in L, and its right-hand side a_ii,
    stored at the start of U. A thread for each row. Reports a row with a product that is not a normal number. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
-  pivots_terms(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
+  pivots_terms(const FactorView<T> F)
 {
   typedef TrsvReal<T> R;
 
@@ -106,11 +133,11 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   const int   i     = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
   bool        fit   = true;
 
-  if (i >= rows) return;
+  if (i >= F.rows) return;
   const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
-  F.u[i] = F.diagonal_of(F.a[ICC ? F.a_row_start[i] : u + end] + F.diagonal); /* F.l may follow in the memory of U */
+  F.u[i] = F.diagonal_of(F.a[F.template diagonal_at<ICC>(i)] + F.diagonal); /* F.l may follow in the memory of U */
   for (int k = begin; k < end; k++) {
-    const int j = F.l_columns[k], at = pivots_mirror_entry<T, ICC>(F, mirror_offset, i, j, k);
+    const int j = F.l_columns[k], at = pivots_mirror_entry<T, ICC>(F, i, j, k);
     const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? F.conjugate(theirs) : F.a[u + k];
     const T   term   = mine == 0 || theirs == 0 ? 0 : ICC ? F.diagonal_of(mine * theirs) : mine * theirs;
 
@@ -125,21 +152,20 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
    pivots_find then repeats the work. U gets 1 / reciprocal, not the pivot of this kernel: if terms cancel, the two may
    differ by much of the pivot. On the diagonal L U then differs from A only by the rounding of the terms. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
-  pivots_check(const FactorView<T> F, int rows)
+  pivots_check(const FactorView<T> F)
 {
   typedef TrsvReal<T> R;
 
   const R    tolerance = 32 * (R)(sizeof(R) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
   const int  i         = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
-  const bool there     = i < rows;
+  const bool there     = i < F.rows;
   const int  begin = there ? F.l_offsets[i] : 0, end = there ? F.l_offsets[i + 1] : 0, u = there ? F.u_offsets[i] : 0,
              length   = there ? F.u_offsets[i + 1] - u : 1;
-  const int  diagonal = !there ? 0 : ICC ? F.a_row_start[i] : u + end;
-  const bool relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  const int  diagonal = there ? F.template diagonal_at<ICC>(i) : 0;
   T          pivot = there ? F.diagonal_of(F.a[diagonal] + F.diagonal) : 1;
   R          size = trsv_magnitude<R>(pivot), sum = 0;
 
-  if (relative) sum = factor_magnitudes(F.a, diagonal + 1, diagonal + length, sum);
+  if (F.relative()) sum = factor_magnitudes(F.a, diagonal + 1, diagonal + length, sum);
   if (!there) return;
   for (int k = begin; k < end; k++) {
     const T inverse = F.inverse[F.l_columns[k]], part = F.l[k] * inverse;
@@ -151,7 +177,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   const T found   = 1 / F.inverse[i];
   const R counted = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? trsv_real(found) : trsv_magnitude<R>(found);
   if (!(trsv_magnitude<R>(pivot - found) < tolerance * size) ||
-      (double)counted <= (relative ? F.zero * (double)sum : F.zero))
+      (double)counted <= (F.relative() ? F.zero * (double)sum : F.zero))
     atomicMin(&F.status->row, (unsigned)i);
 }
 
@@ -165,12 +191,12 @@ enum {
 /* A block has ROWS_BLOCK rows: a thread for each row of L, because these are short; all threads share the entries of U.
    No thread waits. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
-  pivots_fill(const FactorView<T> F, int rows, int what)
+  pivots_fill(const FactorView<T> F, int what)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, from, ROWS_BLOCK); /* the index in A of each row of U, minus its index in U */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK,
-            count = rows_load(F.u_offsets, rows, first, start), i = first + t;
+            count = rows_load(F.u_offsets, F.rows, first, start), i = first + t;
 
   if (t < count) {
     const int l_end = F.l_offsets[i + 1];
@@ -191,9 +217,9 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   });
 }
 
-template <class T, bool ICC> static TrsvError FillFactors(const FactorView<T> &F, int rows, int what, TrsvStream stream)
+template <class T, bool ICC> static TrsvError FillFactors(const FactorView<T> &F, int what, TrsvStream stream)
 {
-  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), rows, F, rows, what);
+  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), F.rows, F, what);
 }
 
 template <class T, bool ICC>
@@ -204,9 +230,8 @@ static TrsvError FindInLevelOrder(const TrsvFactor *f, const FactorView<T> &F, T
   size_t       shared;
 
   TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)pivots_find_of, &shared));
-  TrsvCall(TrsvLaunch(pivots_find_of, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F,
-                      (const unsigned char *)f->mirror_offset, f->rows));
-  return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
+  TrsvCall(TrsvLaunch(pivots_find_of, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F));
+  return FillFactors<T, ICC>(F, FILL_LOWER | FILL_UPPER, stream);
 }
 
 /* The plan finds the pivots. If the factor has memory for L, it keeps the values of L; if not, L is computed in the
@@ -215,32 +240,48 @@ template <class T, bool ICC>
 static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, TrsvStream stream)
 {
   if (!f->l) F.l = F.u + f->rows;
-  TrsvCall(TrsvLaunchEachIn(stream, (pivots_terms<T, ICC>), f->rows, F, f->mirror_offset, f->rows));
+  TrsvCall(TrsvLaunchEachIn(stream, (pivots_terms<T, ICC>), f->rows, F));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   lower->filled = 0; /* with terms of the recurrence, not with L */
   TrsvCall(lower->algorithm->pivots->reciprocals(lower, f->u, f->inverse, stream));
-  TrsvCall(TrsvLaunchEachIn(stream, (pivots_check<T, ICC>), f->rows, F, f->rows));
-  if (f->l) return FillFactors<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
-  TrsvCall(FillFactors<T, ICC>(F, f->rows, FILL_LOWER, stream));
+  TrsvCall(TrsvLaunchEachIn(stream, (pivots_check<T, ICC>), f->rows, F));
+  if (f->l) return FillFactors<T, ICC>(F, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
+  TrsvCall(FillFactors<T, ICC>(F, FILL_LOWER, stream));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
-  return FillFactors<T, ICC>(F, f->rows, FILL_UPPER | FILL_PIVOTS, stream);
+  return FillFactors<T, ICC>(F, FILL_UPPER | FILL_PIVOTS, stream);
 }
 
-template <class T> TrsvError FactorPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
-                                          TrsvStream stream)
+template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream stream)
 {
-  const FactorView<T> F(f, values, shift);
+  const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
+  const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
 
-  if (lower) return (f->kind == TRSV_ICC ? FindByPlan<T, true> : FindByPlan<T, false>)(f, lower, F, stream);
-  return (f->kind == TRSV_ICC ? FindInLevelOrder<T, true> : FindInLevelOrder<T, false>)(f, F, stream);
+  return TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, (T *)f->u,
+                          (T *)f->inverse, f->status);
 }
 
-#define INSTANCE(T) \
-  template TrsvError FactorPivots<T>(TrsvFactor *, TrsvPlan *, const void *, const FactorShift *, TrsvStream);
-#ifdef TRSV_COMPLEX_VALUES
-INSTANCE(TrsvComplex<float>)
-INSTANCE(TrsvComplex<double>)
-#else
-INSTANCE(float)
-INSTANCE(double)
-#endif
+extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, double *largest, TrsvStream stream)
+{
+  TrsvCall(TrsvByType(f->precision, [&](auto value) {
+    typedef decltype(value) T;
+    TrsvCall(StartAttempt<T>(f, stream));
+    return TrsvLaunchEachIn(stream, factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets,
+                            f->a_row_start, (const T *)values, f->status);
+  }));
+  return TrsvDeviceDownload(largest, &f->status->largest, sizeof(*largest), stream);
+}
+
+extern "C" TrsvError TrsvFactorCompute(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p,
+                                       double shift, TrsvStream stream)
+{
+  const bool icc = f->kind == TRSV_ICC;
+
+  return TrsvByType(f->precision, [&](auto value) {
+    typedef decltype(value) T;
+    TrsvCall(StartAttempt<T>(f, stream));
+    if (!f->pivots) return FactorRows<T>(f, values, p, shift, stream);
+    const FactorView<T> F(f, values, p, shift);
+    if (lower) return (icc ? FindByPlan<T, true> : FindByPlan<T, false>)(f, lower, F, stream);
+    return (icc ? FindInLevelOrder<T, true> : FindInLevelOrder<T, false>)(f, F, stream);
+  });
+}

@@ -11,7 +11,7 @@
    The columns of a dependency's row of U are matched with the row's own before the wait; in a long row of U each lane
    searches for its own columns. A group waits for four dependencies at once.
    Memory order: a row reads words of U and reciprocals of pivots from other rows. Each word is its own flag (sync.cuh);
-   factor_start.cu marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
+   factor_pivots.cu marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
    and its work.
    Why it ends: a row waits only for rows of earlier groups. Their blocks have smaller tickets, so they have started. In
    each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A warp
@@ -67,24 +67,21 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
   }
 }
 
-template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values, const FactorShift *shift,
-                                        TrsvStream stream)
+template <class T>
+TrsvError FactorRows(const TrsvFactor *f, const void *values, const TrsvPivots *p, double shift, TrsvStream stream)
 {
   static void (*const kernels[2][FACTOR_LANE_CHOICES])(FactorView<T>) = {
     {factor_rows<T, 4, false>, factor_rows<T, 8, false>, factor_rows<T, 16, false>, factor_rows<T, 32, false>},
     {factor_rows<T, 4, true>,  factor_rows<T, 8, true>,  factor_rows<T, 16, true>,  factor_rows<T, 32, true> },
   };
-  const FactorView<T> F(f, values, shift);
-  const unsigned      grid = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
+  const FactorView<T> F(f, values, p, shift);
+  const unsigned      grid       = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
   const double        level_sets = 24;
   size_t              shared;
 
-  int                 lanes = 0; /* the number of the choice */
-
-  while (4 << lanes < f->lanes_per_row) lanes++;
-  const auto factor_rows_of = kernels[f->kind == TRSV_ICC][lanes];
+  const auto factor_rows_of = kernels[f->kind == TRSV_ICC][TrsvBits(f->lanes_per_row / 4) - 1];
   TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)factor_rows_of, &shared));
   return TrsvLaunch(factor_rows_of, grid, FACTOR_BLOCK, shared, stream, F);
 }
 
-template TrsvError FactorRows<TRSV_REAL>(const TrsvFactor *, const void *, const FactorShift *, TrsvStream);
+template TrsvError FactorRows<TRSV_REAL>(const TrsvFactor *, const void *, const TrsvPivots *, double, TrsvStream);

@@ -22,31 +22,10 @@ enum {
   LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal, at most */
 };
 
-/* hermitian: ICC conjugates. Real values have no such flag. */
-template <class T> struct FactorFlags {
-  explicit FactorFlags(const TrsvFactor *) { }
-
-  __device__ __forceinline__ T conjugate(T v) const { return v; }
-  __device__ __forceinline__ T diagonal_of(T v) const { return v; }
-};
-template <class R> struct FactorFlags<TrsvComplex<R>> {
-  bool hermitian;
-
-  explicit FactorFlags(const TrsvFactor *f) : hermitian(f->hermitian != 0) { }
-
-  __device__ __forceinline__ TrsvComplex<R> conjugate(TrsvComplex<R> v) const
-  {
-    return hermitian ? trsv_conjugate(v) : v;
-  }
-  __device__ __forceinline__ TrsvComplex<R> diagonal_of(TrsvComplex<R> v) const
-  {
-    return hermitian ? TrsvComplex<R>(v.re) : v;
-  }
-};
-
 /* The arguments of a launch. */
-template <class T> struct FactorView : FactorFlags<T> {
+template <class T> struct FactorView {
   int           groups;
+  bool          hermitian; /* ICC conjugates */
   const int    *row_of_group, *work_offset, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *a_row_start;
   const T      *a;
   T            *l, *u, *inverse, *work;
@@ -55,23 +34,38 @@ template <class T> struct FactorView : FactorFlags<T> {
   double        amount, zero; /* what INBLOCKS adds to a zero pivot; the largest magnitude of a zero pivot */
   T             diagonal;     /* added to the diagonal of A */
   TrsvSync      sync;
+  int           rows;
+  const unsigned char *mirror_offset;
 
-  FactorView(const TrsvFactor *f, const void *values, const FactorShift *p)
-      : FactorFlags<T>(f), groups(f->groups), row_of_group(f->row_of_group), work_offset(f->work_offset),
+  FactorView(const TrsvFactor *f, const void *values, const TrsvPivots *p, double diagonal)
+      : groups(f->groups), hermitian(f->hermitian), row_of_group(f->row_of_group), work_offset(f->work_offset),
         l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns),
         l_source(f->l_source), a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u),
-        inverse((T *)f->inverse), work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount),
-        zero(p->zero), diagonal((T)p->diagonal), sync(f->sync)
+        inverse((T *)f->inverse), work((T *)f->work), status(f->status),
+        shift(p->shift == TRSV_SHIFT_EXPECT_POSITIVE ? TRSV_SHIFT_POSITIVE_DEFINITE : p->shift), amount(p->amount),
+        zero(p->zero), diagonal((T)diagonal), sync(f->sync), rows(f->rows), mirror_offset(f->mirror_offset)
   {
   }
+
+  /* Whether the size of a zero pivot is relative to the other entries of its row. */
+  __device__ __forceinline__ bool relative() const
+  {
+    return shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  }
+
+  /* The index in A of the diagonal of row i. */
+  template <bool ICC> __device__ __forceinline__ int diagonal_at(int i) const
+  {
+    return ICC ? a_row_start[i] : l_offsets[i + 1] + u_offsets[i];
+  }
+
+  __device__ __forceinline__ T conjugate(T v) const { return hermitian ? trsv_conjugate(v) : v; }
+  __device__ __forceinline__ T diagonal_of(T v) const { return hermitian ? T(trsv_real(v)) : v; }
 };
 
 /* factor_rows.cu: elimination row by row. */
-template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
-
-/* factor_pivots.cu: see TrsvFactorCompute. */
-template <class T> TrsvError FactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *,
-                                          TrsvStream);
+template <class T>
+TrsvError FactorRows(const TrsvFactor *, const void *values, const TrsvPivots *, double shift, TrsvStream);
 
 /* The shared memory that limits the blocks on a multiprocessor to those of `level_sets` level sets, and to 8: enough
    blocks to hide the loads before a wait, and few that poll long before their dependencies are ready. */
@@ -89,54 +83,45 @@ static inline TrsvError FactorLimitBlocks(const TrsvFactor *f, double level_sets
 
 /* A row: its first entries in L and U, the number of its dependencies, and the entries that are computed: all of them,
    or for ICC those of U; entry number `diagonal` is its diagonal. */
-struct FactorRow {
+template <class T, bool ICC> struct FactorRow {
   int row, l, u, dependencies, diagonal, length;
+
+  FactorRow() = default;
+  __device__ __forceinline__ FactorRow(const FactorView<T> &F, int row)
+      : row(row), l(F.l_offsets[row]), u(F.u_offsets[row]), dependencies(F.l_offsets[row + 1] - l),
+        diagonal(ICC ? 0 : dependencies), length(diagonal + F.u_offsets[row + 1] - u)
+  {
+  }
+
+  __device__ __forceinline__ T value(const FactorView<T> &F, int entry) const
+  {
+    const T v = F.a[(ICC ? F.a_row_start[row] : l + u) + entry];
+
+    return entry == diagonal ? v + F.diagonal : v;
+  }
+
+  __device__ __forceinline__ int column(const FactorView<T> &F, int entry) const
+  {
+    return entry < diagonal ? F.l_columns[l + entry] : F.u_columns[u + entry - diagonal];
+  }
 };
 
-template <class T, bool ICC> static __device__ __forceinline__ FactorRow factor_row(const FactorView<T> &F, int row)
-{
-  FactorRow r;
-
-  r.row          = row;
-  r.l            = F.l_offsets[row];
-  r.u            = F.u_offsets[row];
-  r.dependencies = F.l_offsets[row + 1] - r.l;
-  r.diagonal     = ICC ? 0 : r.dependencies;
-  r.length       = r.diagonal + F.u_offsets[row + 1] - r.u;
-  return r;
-}
-
-template <class T, bool ICC> static __device__ __forceinline__ T factor_value(const FactorView<T> &F,
-                                                                              const FactorRow &r, int entry)
-{
-  const T v = F.a[(ICC ? F.a_row_start[r.row] : r.l + r.u) + entry];
-
-  return entry == r.diagonal ? v + F.diagonal : v;
-}
-
-template <class T> static __device__ __forceinline__ int factor_column(const FactorView<T> &F, const FactorRow &r,
-                                                                       int entry)
-{
-  return entry < r.diagonal ? F.l_columns[r.l + entry] : F.u_columns[r.u + entry - r.diagonal];
-}
-
 /* Checks the pivot of a row as PETSc's MatPivotCheck() does, given the sum of the magnitudes of the row's other
-   entries. Stores the pivot in U, publishes its reciprocal in *word, and returns the reciprocal. */
-template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word,
-                                                                    T pivot, TrsvReal<T> sum)
+   entries. Stores the pivot in U, and publishes its reciprocal. */
+template <class T> static __device__ __forceinline__ void factor_pivot(const FactorView<T> &F, int row, int at, T pivot,
+                                                                       TrsvReal<T> sum)
 {
   pivot = F.diagonal_of(pivot);
-  const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
-  const double zero     = relative ? F.zero * (double)sum : F.zero,
-               size     = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)trsv_real(pivot)
-                                                                  : trsv_magnitude<double>(pivot);
+  const bool   real = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  const double zero = F.relative() ? F.zero * (double)sum : F.zero,
+               size = real ? (double)trsv_real(pivot) : trsv_magnitude<double>(pivot);
 
   if (size <= zero) { /* false for NaN */
     if (F.shift == TRSV_SHIFT_INBLOCKS) pivot += (T)F.amount;
     else atomicMin(&F.status->row, (unsigned)row);
   }
   F.u[at] = pivot; /* other rows read the reciprocal */
-  return trsv_publish(word, 1 / pivot);
+  (void)trsv_publish(F.inverse + row, 1 / pivot);
 }
 
 /* Adds to sum the magnitudes of a lane's entries [begin, end). If they are many, all lanes of the warp add them up. All
@@ -159,13 +144,12 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
   return sum;
 }
 
-/* Waits for a word; NaN after the time limit. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word)
+/* Waits for a word, unless v is ready, the value that was loaded before; NaN after the time limit. */
+template <class T>
+static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T v = trsv_not_ready<T>())
 {
-  TrsvSpinLimit spin;
-  T             v;
-
-  while (!trsv_is_ready(v = trsv_load(word)))
+  if (trsv_is_ready(v)) return v;
+  for (TrsvSpinLimit spin; !trsv_is_ready(v = trsv_load(word));)
     if (!spin.more(F.sync)) return trsv_nan<T>();
   return v;
 }
@@ -190,28 +174,29 @@ template <class V> static __device__ __forceinline__ V factor_select(const V (&a
 
 /* A row of at most S * LANE_ENTRIES entries and dependencies, computed by S lanes. Lane n has entries n, n + S, ... */
 template <class T, int S, bool ICC> struct ShortRow {
-  FactorRow r;
-  unsigned  mask;
-  int       lane, base; /* the next dependency; those before it are eliminated */
-  bool      waiting;    /* for dependencies base, base + 1, ... */
-  int       column[LANE_ENTRIES];                                         /* of the lane's entries */
-  int       source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];   /* of its dependencies: the row, and its
-                                                                             entries [from, to) of U that may match */
-  int       where[AHEAD][LANE_ENTRIES], owner[AHEAD]; /* of dependencies base, ...: the entry of U for each entry of the
-                                                         lane, or -1; the row, or -1 */
-  T         value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
+  FactorRow<T, ICC> r;
+  unsigned          mask;
+  int               lane, base; /* the next dependency; those before it are eliminated */
+  bool              waiting;    /* for dependencies base, base + 1, ... */
+  int               column[LANE_ENTRIES]; /* of the lane's entries */
+  int               source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES]; /* of its dependencies: the row, and
+                                                                                   its entries [from, to) of U that may
+                                                                                   match */
+  int               where[AHEAD][LANE_ENTRIES], owner[AHEAD]; /* of dependencies base, ...: the entry of U for each
+                                                                 entry of the lane, or -1; the row, or -1 */
+  T                 value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
 
   __device__ __forceinline__ void load(const FactorView<T> &F, int row)
   {
-    r       = factor_row<T, ICC>(F, row);
+    r       = FactorRow<T, ICC>(F, row);
     base    = 0;
     waiting = false;
 #pragma unroll
     for (int e = 0; e < LANE_ENTRIES; e++) {
       const int n = e * S + lane;
 
-      column[e] = n < r.length ? factor_column(F, r, n) : -2;
-      value[e]  = n < r.length ? factor_value<T, ICC>(F, r, n) : 0;
+      column[e] = n < r.length ? r.column(F, n) : -2;
+      value[e]  = n < r.length ? r.value(F, n) : 0;
       source[e] = n < r.dependencies ? ICC ? F.l_columns[r.l + n] : column[e] : 0;
       to[e]     = n < r.dependencies ? F.u_offsets[source[e] + 1] : 0;
       from[e]   = n < r.dependencies ? ICC ? F.l_source[r.l + n] : F.u_offsets[source[e]] + 1 : 0;
@@ -327,11 +312,10 @@ template <class T, int S, bool ICC> struct ShortRow {
       if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, value[e]);
       if (n != r.diagonal && n < r.length) sum += trsv_magnitude<TrsvReal<T>>(value[e]);
     }
-    if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* else the sum is not used */
+    if (F.relative()) /* else the sum is not used */
 #pragma unroll
       for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
-    if (lane == r.diagonal % S)
-      (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_select(value, r.diagonal / S), sum);
+    if (lane == r.diagonal % S) factor_pivot(F, r.row, r.u, factor_select(value, r.diagonal / S), sum);
   }
 };
 

@@ -1,5 +1,3 @@
-/*
-   factor_rows.cu in single precision.
-*/
+/* factor_rows.cu in single precision. */
 #define TRSV_REAL float
 #include "factor/factor_rows.cu"

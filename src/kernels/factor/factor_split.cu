@@ -33,27 +33,17 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMax(bad, n - (first + t));
 }
 
-/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. If a row is invalid,
-   differences of offsets may overflow: this kernel and the next do not compute them. */
-static __global__ void split_upper(int n, const int *bad, const int *offsets, const int *l_offsets, int *u_offsets)
+/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. start [n], or NULL: the
+   indices in A at which they start. */
+static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets, int *start)
 {
   const int i = trsv_index();
 
-  if (i <= n) u_offsets[i] = *bad ? 0 : offsets[i] - l_offsets[i];
+  if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
+  if (i < n && start) start[i] = u_offsets[i] + l_offsets[i + 1];
 }
 
-/* ICC: the lengths of U's rows, and the indices in A at which they start. */
-static __global__ void split_lengths(int n, const int *bad, const int *offsets, const int *left, int *lengths,
-                                     int *start)
-{
-  const int i = trsv_index();
-
-  if (i >= n || *bad) return;
-  start[i]   = offsets[i] + left[i];
-  lengths[i] = offsets[i + 1] - start[i];
-}
-
-/* Copies the columns of A to L and U. */
+/* Copies the columns of A to L, unless l_columns is NULL, and U. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
 {
@@ -65,28 +55,15 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   rows_each(start, rows, [&](int m, int k) {
     const int l = k - start[m] + l_start[m], l_end = l_start[m + 1];
 
-    if (l < l_end) l_columns[l] = columns[k];
-    else u_columns[k - l_end] = columns[k];
+    if (l >= l_end) u_columns[k - l_end] = columns[k];
+    else if (l_columns) l_columns[l] = columns[k];
   });
-}
-
-/* ICC: copies the columns of U from A. */
-static __global__ void __launch_bounds__(ROWS_BLOCK)
-  split_copy_upper(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
-{
-  TRSV_SHARED(int, u_start, ROWS_BLOCK + 1);
-  TRSV_SHARED(int, from, ROWS_BLOCK);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(u_offsets, n, first, u_start);
-
-  if (t < rows) from[t] = start[first + t] - u_start[t];
-  __syncthreads();
-  rows_each(u_start, rows, [&](int m, int k) { u_columns[k] = columns[k + from[m]]; });
 }
 
 /* ICC: L is the transpose of U without the diagonal, which is last in each row of the transpose. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_drop_diagonal(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns,
-              int *l_source)
+                      int *l_source)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
@@ -113,49 +90,26 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
             [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
-/* The word of split_count. */
-static int *BadWord(const TrsvFactor *f) { return (int *)&f->status->row; }
-
-/* Launches split_count. left [rows] gets the entries of each row before its diagonal. */
-static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left)
+/* Checks the rows of A and waits. Sets f->l_offsets, for ICC those of the lower triangle of A, and the entries of A, L
+   and U. */
+static TrsvError CountEntries(TrsvFactor *f, const int *offsets, const int *columns)
 {
-  int *const bad = BadWord(f);
+  int *const       bad    = (int *)&f->status->row;
+  const int *const from[] = {bad, offsets + f->rows, f->l_offsets + f->rows};
+  TrsvScratch      scratch;
+  int             *left, found[3];
 
+  TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
-  return TrsvLaunchEach(split_count, f->rows, f->rows, offsets, columns, left, bad);
-}
-
-/* Waits for CountLeft() and what was launched since, and downloads a word from each of `ends`, up to 2. Returns the
-   error of the first invalid row of A; the words then have no meaning. */
-static TrsvError ReadSplit(const TrsvFactor *f, const int *offsets, const int *columns, int count,
-                           const int *const ends[], int words[])
-{
-  const int *from[TRSV_ADDRESSES] = {BadWord(f)};
-  int        found[TRSV_ADDRESSES], entries;
-
-  for (int i = 0; i < count; i++) from[1 + i] = ends[i];
-  TrsvCall(TrsvDeviceDownloadEach(found, from, 1 + count));
-  for (int i = 0; i < count; i++) words[i] = found[1 + i];
-  if (!found[0]) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceDownload(&entries, offsets + f->rows, sizeof(entries), NULL));
-  return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
-}
-
-static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, int *left)
-{
-  const size_t     rows   = (size_t)f->rows;
-  const int *const ends[] = {f->l_offsets + rows, f->u_offsets + rows};
-  int              entries[2];
-
+  TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, offsets, columns, left, bad));
   TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
-  TrsvCall(
-    TrsvLaunchEach(split_upper, rows + 1, f->rows, BadWord(f), offsets, (const int *)f->l_offsets, f->u_offsets));
-  TrsvCall(ReadSplit(f, offsets, columns, 2, ends, entries));
-  f->lower = entries[0];
-  f->upper = entries[1];
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  return TrsvLaunchEach(split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns, f->u_columns);
+  TrsvCall(TrsvDeviceDownloadEach(found, from, 3));
+  f->entries = found[1];
+  if (found[0])
+    return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, f->entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
+  f->lower = found[2];
+  f->upper = f->entries - f->lower;
+  return TRSV_SUCCESS;
 }
 
 /* ICC: L and its source from U. */
@@ -167,29 +121,14 @@ static TrsvError TransposeUpper(TrsvFactor *f)
   TrsvError  error;
 
   f->lower = f->upper - f->rows;
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_columns));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_source));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
   error = TrsvLaunchEach(split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source, f->l_offsets,
                          f->l_columns, f->l_source);
   TrsvFree(TRSV_DEVICE, made);
   return error;
-}
-
-/* left becomes the lengths of U's rows. */
-static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns, int *left)
-{
-  const size_t rows = (size_t)f->rows;
-
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
-  TrsvCall(TrsvLaunchEach(split_lengths, rows, f->rows, BadWord(f), offsets, left, left, f->a_row_start));
-  TrsvCall(TrsvDeviceScan(f->rows, left, f->u_offsets));
-  const int *const end = f->u_offsets + rows;
-  TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->upper));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TrsvCall(TrsvLaunchEach(split_copy_upper, rows, f->rows, columns, f->u_offsets, f->a_row_start, f->u_columns));
-  return TransposeUpper(f);
 }
 
 enum {
@@ -199,12 +138,6 @@ enum {
   WORK_THREADS = 1 << 18 /* about as many as a device holds */
 #endif
 };
-
-static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned long long *sum)
-{
-  n = warp_sum(n);
-  if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
-}
 
 /* Computes the FactorHostWork. Each thread takes several entries of L and several rows, so that there are few atomics:
    those on one word run one after another. */
@@ -220,8 +153,11 @@ static __global__ void split_work(int rows, int entries, const int *l_offsets, c
 
   for (unsigned k = t; k < (unsigned)entries; k += stride) operations += upper((unsigned)l_columns[k]);
   for (unsigned i = t; i < (unsigned)rows; i += stride) squares += length(i) * length(i);
-  warp_add(operations, &work->operations);
-  warp_add(squares, &work->squares);
+  operations = warp_sum(operations);
+  squares    = warp_sum(squares);
+  if (threadIdx.x % 32) return;
+  (void)atomicAdd(&work->operations, operations);
+  (void)atomicAdd(&work->squares, squares);
 }
 
 static TrsvError CountHostWork(TrsvFactor *f)
@@ -239,44 +175,39 @@ static TrsvError CountHostWork(TrsvFactor *f)
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
                                      TrsvMemory memory)
 {
-  const size_t bytes = sizeof(int) * ((size_t)f->rows + 1);
-  TrsvScratch  scratch, permuted;
-  int         *left;
+  const size_t rows = (size_t)f->rows;
+  TrsvScratch  permuted;
 
-  TrsvCall(scratch.take((size_t)f->rows, left));
-  TrsvCall(CountLeft(f, offsets, columns, left));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->l_offsets));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->u_offsets));
+  TrsvCall(CountEntries(f, offsets, columns));
   if (order) {
-    const int *const end = offsets + f->rows;
-
-    TrsvCall(ReadSplit(f, offsets, columns, 1, &end, &f->entries));
     TrsvCall(TrsvFactorPermute(f, order, memory, &offsets, &columns, &permuted.memory));
-    TrsvCall(CountLeft(f, offsets, columns, left)); /* a permutation of a valid pattern is valid */
+    TrsvCall(CountEntries(f, offsets, columns)); /* a permutation of a valid pattern is valid */
   }
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->l_offsets));
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->u_offsets));
-  TrsvCall((f->kind == TRSV_ICC ? SplitICC : SplitILU)(f, offsets, columns, left));
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
+  if (f->kind == TRSV_ICC) TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows, &f->a_row_start));
+  else TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_columns));
+  TrsvCall(TrsvLaunchEach(split_upper, rows + 1, f->rows, offsets, f->l_offsets, f->u_offsets, f->a_row_start));
+  TrsvCall(TrsvLaunchEach(split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns, f->u_columns));
+  if (f->kind == TRSV_ICC) TrsvCall(TransposeUpper(f));
   return CountHostWork(f);
 }
 
 extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
 {
   TrsvMatrix L, U, T;
-  int       *u_columns, *made;
+  int       *made;
   const int *source;
   TrsvError  error;
 
   if (f->u_columns) return TRSV_SUCCESS;
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &u_columns));
   error = TrsvTranspose(&L, &T, &made, &source);
-  if (!error) error = TrsvLaunchEach(split_mirror, f->rows, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
+  if (!error) error = TrsvLaunchEach(split_mirror, f->rows, f->rows, f->u_offsets, T.columns, f->u_columns);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvFree(TRSV_DEVICE, made);
-  if (error) {
-    TrsvDeviceFree(u_columns);
-    return error;
-  }
-  f->u_columns = u_columns;
-  f->bytes += sizeof(int) * (size_t)f->upper;
-  return TRSV_SUCCESS;
+  if (error) TrsvFactorFree(f, sizeof(int), f->upper, &f->u_columns);
+  return error;
 }
