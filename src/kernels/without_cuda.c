@@ -33,10 +33,9 @@ NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values
      double *error, TrsvStream stream)
 NONE(TrsvDeviceAnalyze, int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
-NONE(TrsvDeviceOrder, const int *offsets, const int *columns, const double *values, TrsvOrdering *o)
-NONE(TrsvDeviceMagnitudes, int entries, TrsvPrecision precision, const void *values, double *magnitudes)
-NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, const int *order,
-     TrsvPrecision precision, const void *values, double fill[2])
+NONE(TrsvDeviceOrder, TrsvColorMatrix *A, TrsvOrdering *o)
+NONE(TrsvDeviceOrderValues, const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
+NONE(TrsvDeviceDiscardedFill, const TrsvCSR *A, const int *order, TrsvPrecision precision, double fill[2])
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)

@@ -1,6 +1,6 @@
 /*
    dataflow.cuh: one launch that computes a word for each row from the words of earlier rows: level sets (levels.cu),
-   colors (multicolor_waves.cu).
+   colors (multicolor.cu).
 
    Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words instead of components. Added:
    shared memory between rows of a block, and all threads of a warp for a long row.

@@ -88,7 +88,6 @@ template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(T
 }
 template <class R> static __device__ __forceinline__ R trsv_real(R v) { return v; }
 template <class R> static __device__ __forceinline__ R trsv_real(TrsvComplex<R> v) { return v.re; }
-template <class R> static __device__ __forceinline__ R trsv_conjugate(R v) { return v; }
 template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjugate(TrsvComplex<R> v)
 {
   return {v.re, -v.im};

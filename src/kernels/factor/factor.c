@@ -161,8 +161,7 @@ static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *
   const int icc    = f->kind == TRSV_ICC, /* PETSc's ICC never decreases a shift */
             change = failed || (!icc && b->fraction > 0 && b->tries < BISECTIONS);
 
-  if (p->shift == TRSV_SHIFT_NONZERO && failed && b->tries <= DOUBLINGS)
-    *shift = b->tries++ ? 2 * *shift : p->amount;
+  if (p->shift == TRSV_SHIFT_NONZERO && failed && b->tries <= DOUBLINGS) *shift = b->tries++ ? 2 * *shift : p->amount;
   if (p->shift != TRSV_SHIFT_POSITIVE_DEFINITE || !change) return TRSV_SUCCESS;
   if (!b->tries) {
     TrsvCall(TrsvFactorFindLargestSum(f, values, &b->largest, stream));
@@ -283,21 +282,18 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
    the entries of the longest row of a whole warp, in sequence. */
 double TrsvFactorPredict(const TrsvFactor *f)
 {
-  const TrsvModelConstants *const k = &TrsvModel;
-
-  return k->factor_launch + (f->pivots ? k->factor_pivot : k->factor_row) * f->statistics.levels +
-         k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
+  return TrsvModel.factor_launch + (f->pivots ? TrsvModel.factor_pivot : TrsvModel.factor_row) * f->statistics.levels +
+         TrsvModel.factor_entry * ((double)f->lower + f->upper) + TrsvModel.factor_step * f->longest_warp_row;
 }
 
 /* A time for each entry, or for each multiply-add if that is more, as it is if many rows depend on long ones. With an
    order, PETSc's symbolic phase of ILU also traverses a list of the row's entries for each entry. */
 double TrsvFactorPredictHost(const TrsvFactor *f)
 {
-  const TrsvModelConstants *const k = &TrsvModel;
-  const FactorHostWork *const     w = &f->host_work;
+  const FactorHostWork *const w = &f->host_work;
 
-  return fmax(k->host_entry * ((double)f->lower + f->upper), k->host_operation * (double)w->operations) +
-         (f->order && f->kind == TRSV_ILU ? k->host_walk * (double)w->squares : 0);
+  return fmax(TrsvModel.host_entry * ((double)f->lower + f->upper), TrsvModel.host_operation * (double)w->operations) +
+         (f->order && f->kind == TRSV_ILU ? TrsvModel.host_walk * (double)w->squares : 0);
 }
 
 void TrsvFactorReleaseWorkspace(TrsvFactor *f, const TrsvPlan *lower)

@@ -2,9 +2,8 @@
    factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
    that those of A change.
 
-   factor.c          creates a factor, computes values, repeats that with shifts, downloads; predicted times
-   factor_permute.cu permutes A
-   factor_split.cu   splits the pattern of A into those of L and U
+   factor.c          creates a factor, computes values, and repeats that with shifts; download, predicted times
+   factor_split.cu   permutes the pattern of A, and splits it into those of L and U
    factor_groups.cu  checks whether only pivots depend on each other; if not, assigns rows to groups of lanes
    factor_pivots.cu  prepares one attempt at the values, and computes them if only the pivots depend on each other
    factor_rows.cu    computes values row by row
@@ -29,9 +28,8 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 
-/* TrsvFactorCreate in two halves. Begin makes the triangles, the analyses and the statistics; End the rest. Between
-   them only TrsvFactorPredict, which then leaves out the longest row of a warp, and TrsvFactorDestroy may be called. On
-   an error *factor is NULL. */
+/* TrsvFactorCreate in two halves. Between them only TrsvFactorPredict, which then leaves out the longest row of a warp,
+   and TrsvFactorDestroy may be called. On an error *factor is NULL. */
 TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 TrsvError TrsvFactorEnd(TrsvFactor **factor);
@@ -44,8 +42,7 @@ TrsvError TrsvFactorEnd(TrsvFactor **factor);
 TrsvError TrsvFactorSetValues(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
                               TrsvOutcome *, TrsvStream);
 
-/* Allocates what TrsvFactorSetValues needs with that plan and vector. Plans need more memory while they are made than
-   afterwards, so the caller makes them first. */
+/* Allocates what TrsvFactorSetValues needs; call it after plans are made, which takes more memory than they keep. */
 TrsvError TrsvFactorAllocateValues(TrsvFactor *, TrsvPlan *lower, void *vector);
 
 /* L with a unit diagonal, and U with a stored one. Arrays and values belong to the factor; values are NULL until they
@@ -135,7 +132,7 @@ struct TrsvFactor {
 TrsvError TrsvFactorAlloc(TrsvFactor *, size_t size, int count, void *array);
 void      TrsvFactorFree(TrsvFactor *, size_t size, int count, void *array);
 
-/* factor_split.cu: Split also sets f->entries. */
+/* factor_split.cu */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
@@ -144,11 +141,6 @@ TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L'
    tests ask; 0: chosen by the lengths of rows. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
-
-/* factor_permute.cu: creates f->order and f->source, given f->entries. Replaces the offsets and columns of A by those
-   of P A P^T, in scratch: TrsvScratchFree(*pattern, NULL), also after an error. */
-TrsvError TrsvFactorPermute(TrsvFactor *, const int *order, TrsvMemory, const int **offsets, const int **columns,
-                            void **pattern);
 
 /* factor_pivots.cu: the shift that makes A diagonally dominant. Waits for the stream. */
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, double *largest, TrsvStream);

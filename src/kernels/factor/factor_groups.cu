@@ -23,9 +23,8 @@ static __device__ __forceinline__ int row_size(bool icc, const int *l_offsets, c
   return icc ? max(l, u) : l + u;
 }
 
-/* counts[c]: rows of more than 8, 16, 32, 64 entries. longest: the length of the longest row of more than 64. */
-static __global__ void groups_count(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts,
-                                    unsigned *longest)
+/* counts: rows of more than 8, 16, 32, 64 entries; last, the length of the longest row of more than 64. */
+static __global__ void groups_count(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts)
 {
   const int i = trsv_index();
 
@@ -33,7 +32,7 @@ static __global__ void groups_count(int n, bool icc, const int *l_offsets, const
   const int size = row_size(icc, l_offsets, u_offsets, i);
 
   for (int c = 0; c < FACTOR_LANE_CHOICES && size > 4 * FACTOR_LANE_ENTRIES << c; c++) atomicAdd(&counts[c], 1u);
-  if (size > 32 * FACTOR_LANE_ENTRIES) atomicMax(longest, (unsigned)size);
+  if (size > 32 * FACTOR_LANE_ENTRIES) atomicMax(&counts[FACTOR_LANE_CHOICES], (unsigned)size);
 }
 
 /* The number of groups of each row: one; or, if the row needs a warp, so many that they contain an aligned warp. */
@@ -79,11 +78,9 @@ static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
   TrsvCall(scratch.zeros(FACTOR_LANE_CHOICES + 1, device));
-  TrsvCall(TrsvLaunchEach(groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets, device,
-                          device + FACTOR_LANE_CHOICES));
+  TrsvCall(TrsvLaunchEach(groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets, device));
   TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
-  while (c < FACTOR_LANE_CHOICES - 1 && (lanes ? 4 << c < lanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
-    c++;
+  while (c < FACTOR_LANE_CHOICES - 1 && (lanes ? 4 << c < lanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
   f->lanes_per_row    = 4 << c;
   f->longest_warp_row = (int)counts[FACTOR_LANE_CHOICES];
   *any_long           = counts[c] > 0;
@@ -159,9 +156,8 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
 /* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL.
    found[0]: 1 if a row shares a column with one that it depends on; found[1]: 1 if an entry of L has no mirror image in
    U, or one too far from the diagonal. */
-static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
-                                      const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
-                                      unsigned *found)
+static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets,
+                                      const int *u_columns, unsigned char *mirror_offset, unsigned *found)
 {
   TRSV_SHARED(int, later, PAIRS); /* pairs of long rows: the row, and the one it depends on */
   TRSV_SHARED(int, earlier, PAIRS);

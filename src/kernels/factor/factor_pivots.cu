@@ -1,7 +1,7 @@
 /*
-   The values of ILU(0) or IC(0): those of factor_rows.cu, or, if only the pivots depend on each other, those of this
-   file: for stencils of 5 or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row.
-   Also the row sums from which a shift is found.
+   The values of ILU(0) or IC(0), by factor_rows.cu, or here if only the pivots depend on each other: for stencils of 5
+   or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row. Also the row sums from
+   which a shift is found.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) for a pattern
    in which a row shares no column but its diagonal with the rows of U that it depends on. Then U is the upper triangle
@@ -11,12 +11,10 @@
    kernel of this file repeats the work.
 
    Mapping: the block of ticket t finds the pivots of blockDim.x positions of L's level order, from position
-   t * blockDim.x on, a thread for each. A second launch fills L and U, a block for ROWS_BLOCK rows. With a plan, a
-   thread for each row computes the plan's input, and a thread for each row checks the result. Other kernels have a
-   thread for each word or row.
-   Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh), marked as not ready by an earlier
-   launch. Offsets cross threads at barriers of a block, sums of long rows by shuffles; the largest of all sums is an
-   atomic maximum that the host reads.
+   t * blockDim.x on, a thread for each. A second launch fills L and U, a block for ROWS_BLOCK rows. Other kernels have
+   a thread for each word or row. Memory order: the reciprocal of a pivot is one word, its own flag (sync.cuh), marked
+   as not ready by an earlier launch. Offsets cross threads at barriers of a block, sums of long rows by shuffles; the
+   largest of all sums is an atomic maximum that the host reads.
    Why it ends: a row waits only for smaller positions. Their blocks have started. In each turn every thread of a warp
    polls once and stores its pivot if it can. By induction on the position every wait ends; the spin limit bounds it.
    Same bits: terms are subtracted in the order of their columns, or in the order of the plan's records.
@@ -62,8 +60,7 @@ static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F
   return at < 0 ? -1 : at + F.l_offsets[j + 1];
 }
 
-template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK)
-  pivots_find(const FactorView<T> F)
+template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -123,8 +120,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 /* The reciprocals y of the pivots obey y_i = 1 / (a_ii - sum over k of (a_ik a_ki) y_k), a recurrence with L's pattern,
    so a plan for L can find them. This kernel computes its values a_ik a_ki, stored in L, and its right-hand side a_ii,
    stored at the start of U. A thread for each row. Reports a row with a product that is not a normal number. */
-template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
-  pivots_terms(const FactorView<T> F)
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F)
 {
   typedef TrsvReal<T> R;
 
@@ -151,8 +147,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
    pivot differs from 1 / reciprocal by more than the rounding of its terms, or counts as zero, or is not finite;
    pivots_find then repeats the work. U gets 1 / reciprocal, not the pivot of this kernel: if terms cancel, the two may
    differ by much of the pivot. On the diagonal L U then differs from A only by the rounding of the terms. */
-template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
-  pivots_check(const FactorView<T> F)
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_check(const FactorView<T> F)
 {
   typedef TrsvReal<T> R;
 

@@ -22,6 +22,8 @@ enum {
   LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal, at most */
 };
 
+template <class R> static __device__ __forceinline__ R trsv_conjugate(R v) { return v; }
+
 /* The arguments of a launch. */
 template <class T> struct FactorView {
   int           groups;

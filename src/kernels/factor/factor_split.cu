@@ -1,13 +1,144 @@
 /*
-   Splits the pattern of A into those of L and U, on the device.
+   Splits the pattern of A into those of L and U, on the device. With an order, first makes the pattern of P A P^T,
+   columns rising in every row, and the index in A of each of its values, so that one gather copies new values.
 
-   Mapping: a block has ROWS_BLOCK rows, and its threads share all their entries (triangle_view.cuh). Other kernels have
-   a thread for each row or entry. Memory order: barriers of a block, atomics on words that the host reads, launches in
-   sequence. Why it ends: no thread waits. Same bits: results are integers. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads share all their entries (triangle_view.cuh). For P A P^T a
+   group of lanes for each row: each lane finds the place of an entry by counting the smaller columns, which it gets by
+   shuffle. If a row is too long for that, all entries are sorted by column and then, stably, by row. Other kernels have
+   a thread for each row or entry. Memory order: barriers of a block, shuffles, atomics on words that the host reads,
+   launches in sequence. Why it ends: no thread waits. Same bits: results are integers. Works in the default stream.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "factor/factor.h"
+
+enum {
+  COUNT_MAX = 256, /* entries of a row whose places are found by counting */
+#ifdef TRSV_SIMT
+  WORK_THREADS = 64 /* of split_work; few, so that tests exceed them */
+#else
+  WORK_THREADS = 1 << 18 /* about as many as a device holds */
+#endif
+};
+
+static __global__ void permute_position(int n, const int *order, int *position)
+{
+  const int p = trsv_index();
+
+  if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
+}
+
+/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. Each row of
+   the order has a position. */
+static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
+                                       unsigned *words)
+{
+  const int  p = trsv_index(), row = p < n ? order[p] : -1;
+  const bool sound = row >= 0 && row < n && position[row] == p; /* false in one of the positions of a repeated row */
+  unsigned   length = 0;
+
+  if (p < n) lengths[p] = (int)(length = sound ? (unsigned)(offsets[row + 1] - offsets[row]) : 0);
+  length = trsv_warp_max(length);
+  if (threadIdx.x % 32 == 0) atomicMax(words, length);
+  if (p < n && !sound) atomicMax(words + 1, 1u);
+}
+
+template <int S> static __global__ void permute_rows(int n, const int *order, const int *position, const int *offsets,
+                                                     const int *columns, const int *to_offsets, int *to_columns,
+                                                     int *source)
+{
+  const int      p = (int)(((size_t)blockIdx.x * blockDim.x + threadIdx.x) / S), lane = (int)(threadIdx.x % S);
+  const unsigned mask = S == 32 ? 0xffffffffu : ((1u << (S % 32)) - 1) << (threadIdx.x % 32 / S * S);
+
+  if (p >= n) return; /* the whole group */
+  const int  begin = offsets[order[p]], length = offsets[order[p] + 1] - begin;
+  const auto key = [&](int base) { return base + lane < length ? position[columns[begin + base + lane]] : INT_MAX; };
+
+  for (int base = 0; base < length; base += S) {
+    const int own = key(base);
+    int       rank = 0;
+
+    for (int other = 0; other < length; other += S) {
+      const int theirs = other == base ? own : key(other);
+
+#pragma unroll
+      for (int s = 0; s < S; s++) rank += __shfl_sync(mask, theirs, s, S) < own;
+    }
+    if (base + lane < length) {
+      to_columns[to_offsets[p] + rank] = own;
+      source[to_offsets[p] + rank]     = begin + base + lane;
+    }
+  }
+}
+
+/* The new column of each entry, or of those in source; number: their numbers, or NULL. */
+static __global__ void permute_columns(int entries, const int *position, const int *columns, const int *source,
+                                       int *to_columns, int *number)
+{
+  const int k = trsv_index();
+
+  if (k >= entries) return;
+  to_columns[k] = position[columns[source ? source[k] : k]];
+  if (number) number[k] = k;
+}
+
+static __global__ void permute_by_row(int entries, int n, const int *position, const int *offsets, const int *entry,
+                                      unsigned *keys)
+{
+  const int k = trsv_index();
+
+  if (k >= entries) return;
+  const int row = trsv_first(0, n - 1, [&](int i) { return offsets[i + 1] > entry[k]; }); /* of the entry */
+  keys[k] = (unsigned)position[row];
+}
+
+static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
+                             int *to_columns)
+{
+  const int    n = f->rows, entries = f->entries;
+  const size_t all = (size_t)entries;
+  TrsvScratch  scratch;
+  unsigned    *keys, *sorted;
+  int         *entry, *by_column;
+
+  TrsvCall(scratch.take(all, keys, all, sorted, all, entry, all, by_column));
+  TrsvCall(TrsvLaunchEach(permute_columns, all, entries, position, columns, (const int *)NULL, (int *)keys, entry));
+  TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
+  TrsvCall(TrsvLaunchEach(permute_by_row, all, entries, n, position, offsets, by_column, keys));
+  TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
+  return TrsvLaunchEach(permute_columns, all, entries, position, columns, f->source, to_columns, (int *)NULL);
+}
+
+/* Makes f->order and f->source, and replaces the pattern of A by that of P A P^T, in scratch. */
+static TrsvError PermutePattern(TrsvFactor *f, const int *order, TrsvMemory memory, const int **offsets,
+                                const int **columns, TrsvScratch *pattern)
+{
+  const int    n    = f->rows;
+  const size_t rows = (size_t)n;
+  TrsvScratch  scratch, report;
+  int         *position, *lengths, *to_offsets, *to_columns;
+  unsigned     found[2], *words; /* see permute_lengths */
+
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
+  f->bytes += sizeof(int) * rows;
+  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->entries, &f->source));
+  TrsvCall(pattern->take(rows + 1, to_offsets, (size_t)f->entries, to_columns));
+  TrsvCall(scratch.take(rows, position, rows, lengths));
+  TrsvCall(report.zeros(2, words));
+  TrsvCall(TrsvLaunchEach(permute_position, rows, n, f->order, position));
+  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, *offsets, lengths, words));
+  TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
+  if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
+  TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
+  const int lanes = found[0] <= 8 ? 8 : 32;
+  if (found[0] > COUNT_MAX) TrsvCall(SortEntries(f, *offsets, *columns, position, to_columns));
+  else
+    TrsvCall(TrsvLaunchEach(lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n, f->order,
+                            position, *offsets, *columns, to_offsets, to_columns, f->source));
+  *offsets = to_offsets;
+  *columns = to_columns;
+  return TRSV_SUCCESS;
+}
 
 /* left [n]: the entries of each row before its diagonal. *bad, 0 before, becomes n - i for the first invalid row i. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
@@ -131,14 +262,6 @@ static TrsvError TransposeUpper(TrsvFactor *f)
   return error;
 }
 
-enum {
-#ifdef TRSV_SIMT
-  WORK_THREADS = 64 /* few, so that tests exceed them */
-#else
-  WORK_THREADS = 1 << 18 /* about as many as a device holds */
-#endif
-};
-
 /* Computes the FactorHostWork. Each thread takes several entries of L and several rows, so that there are few atomics:
    those on one word run one after another. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
@@ -182,7 +305,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->u_offsets));
   TrsvCall(CountEntries(f, offsets, columns));
   if (order) {
-    TrsvCall(TrsvFactorPermute(f, order, memory, &offsets, &columns, &permuted.memory));
+    TrsvCall(PermutePattern(f, order, memory, &offsets, &columns, &permuted));
     TrsvCall(CountEntries(f, offsets, columns)); /* a permutation of a valid pattern is valid */
   }
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));

@@ -1,5 +1,5 @@
 /*
-   Creates a factorization, sets its values, and destroys it.
+   Creates a factorization, sets its values, describes and destroys it.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
                                    TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &ilu->order);
   if (r->order == TRSV_ORDER_GIVEN)
     return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
-  error = TrsvIluOrderMulticolor(A, r->precision, &multicolor);
+  error = TrsvDeviceOrderValues(A, r->precision, &multicolor);
   if (!error)
     error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, r->kind, r->precision,
                              &ilu->factor);
@@ -46,12 +46,17 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorization on the device. Sets host_reason if the pattern is invalid or the host is faster. */
+/* The symbolic factorization on the device; A may be wide. Sets host_reason if the pattern is invalid or the host is
+   faster. */
 static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
-  const TrsvError error = CreateFactor(ilu, A);
-  double          device, host;
+  TrsvCSR   narrowed;
+  TrsvError error;
+  double    device, host;
 
+  TrsvCall(TrsvNarrowCreate(A, &narrowed));
+  error = CreateFactor(ilu, &narrowed);
+  TrsvNarrowDestroy(A, &narrowed);
   if (error == TRSV_ERR_STRUCTURE) {
     (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", TrsvErrorMessage());
     return TRSV_SUCCESS;
@@ -64,17 +69,6 @@ static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
                  1e3 * device);
   TrsvFactorDestroy(&ilu->factor);
   return TRSV_SUCCESS;
-}
-
-/* FactorSymbolic for a matrix that may be wide. */
-static TrsvError FactorWide(TrsvIlu *ilu, const TrsvCSR *A)
-{
-  TrsvCSR narrowed;
-
-  TrsvCall(TrsvNarrowCreate(A, &narrowed));
-  const TrsvError error = FactorSymbolic(ilu, &narrowed);
-  TrsvNarrowDestroy(A, &narrowed);
-  return error;
 }
 
 /* The number of first set-ups on devices. The peak of a set-up is known only if no other has started since. */
@@ -97,7 +91,7 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
     ilu->setup        = ++setups;
     TrsvDeviceMark();
     (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", FindHostReason(request, rows, A));
-    if (!ilu->host_reason[0]) error = FactorWide(ilu, A);
+    if (!ilu->host_reason[0]) error = FactorSymbolic(ilu, A);
   }
   ilu->request.row = ilu->request.column = NULL;
   if (error) TrsvIluDestroy(&ilu);
@@ -123,11 +117,18 @@ TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvMemory memory, TrsvError error, TrsvStrea
   return error ? error : end;
 }
 
-void TrsvIluRecordPeak(TrsvIlu *ilu)
+TrsvPlan *TrsvIluLower(const TrsvIlu *ilu)
 {
-  if (!ilu->ready[TRSV_DEVICE][0] || ilu->request.memory != TRSV_DEVICE || ilu->bytes_peak || ilu->setup != setups)
-    return;
-  ilu->bytes_peak = TrsvDevicePeak();
+  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
+
+  return pair ? pair->forward.plan : NULL;
+}
+
+void TrsvIluComplete(TrsvIlu *ilu)
+{
+  if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, TrsvIluLower(ilu));
+  if (ilu->ready[TRSV_DEVICE][0] && ilu->request.memory == TRSV_DEVICE && !ilu->bytes_peak && ilu->setup == setups)
+    ilu->bytes_peak = TrsvDevicePeak();
 }
 
 TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *pivots, TrsvOutcome *outcome,
@@ -140,8 +141,8 @@ TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *p
   ilu->factored = 0;
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
   TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
-  error = TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
-                              outcome, stream);
+  error         = TrsvFactorSetValues(ilu->factor, TrsvIluLower(ilu), pair ? pair->work : NULL, values, pivots, outcome,
+                                      stream);
   ilu->factored = !error && outcome->row < 0;
   if (ilu->factored) error = TrsvIluFill(ilu, NULL, stream);
   return TrsvIluEnd(ilu, TRSV_DEVICE, error, stream);
@@ -169,6 +170,53 @@ TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
   TrsvFactorDestroy(&ilu->factor);
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");
   return TRSV_SUCCESS;
+}
+
+static void DescribeSolve(const TrsvPairMember *m, TrsvSolveInfo *s)
+{
+  *s = (TrsvSolveInfo){.statistics  = m->statistics,
+                       .algorithm   = m->choice.algorithm,
+                       .reason      = m->choice.reason,
+                       .seconds     = m->seconds,
+                       .bytes       = m->plan->bytes,
+                       .trials      = m->trials,
+                       .trial_count = m->trial_count,
+                       .chosen      = m->chosen};
+  TrsvPlanDescribe(m->plan, s->settings, sizeof(s->settings));
+}
+
+void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
+{
+  const TrsvMemory  memory = ilu->request.memory;
+  const TrsvPair   *pair = ilu->pair[memory][0];
+  const TrsvFactor *f    = ilu->factor;
+
+  *info = (TrsvIluInfo){.host_reason  = ilu->host_reason,
+                        .order_reason = ilu->order.reason,
+                        .on_device    = f != NULL,
+                        .multicolor   = ilu->order.multicolor,
+                        .planned      = pair != NULL,
+                        .transposed   = ilu->pair[memory][1] != NULL,
+                        .also_on_host = memory == TRSV_DEVICE && ilu->pair[TRSV_HOST][0],
+                        .lower        = f ? f->lower : 0,
+                        .upper        = f ? f->upper : 0,
+                        .lanes        = f ? f->lanes_per_row : 0,
+                        .factor_bytes = f ? f->bytes : 0,
+                        .one_launch   = pair && pair->fused,
+                        .setup_bytes  = ilu->bytes_peak > ilu->bytes_before ? ilu->bytes_peak - ilu->bytes_before : 0};
+  if (pair) {
+    DescribeSolve(&pair->forward, &info->L);
+    DescribeSolve(&pair->backward, &info->U);
+  }
+  for (int m = 0; m < 2; m++)
+    for (int t = 0; t < 2; t++) {
+      const TrsvPair *p = ilu->pair[m][t];
+
+      if (!p) continue;
+      info->plan_bytes += TrsvPairBytes(p);
+      info->algorithms[m][t][0] = p->forward.choice.algorithm;
+      info->algorithms[m][t][1] = p->backward.choice.algorithm;
+    }
 }
 
 void TrsvIluDestroy(TrsvIlu **ilu)

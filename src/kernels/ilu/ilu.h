@@ -1,6 +1,6 @@
 /*
-   ilu.h: the object TrsvIlu. ilu.c creates it, sets its values and destroys it; solves.c has its plans, order.c the
-   choice of an order, describe.c its description.
+   ilu.h: the object TrsvIlu. ilu.c creates it, sets its values, describes and destroys it; solves.c has its plans,
+   order.c the choice of an order.
 
    Ownership: the factor owns the patterns and values of L and U. A pair of plans owns all that its solves need. The
    factor uses two parts of the pair for solves with A on the device: the vector between the two solves, for reciprocals
@@ -12,9 +12,8 @@
 #ifndef TRSV_ILU_H
 #define TRSV_ILU_H
 
-#include <stdint.h>
 #include "factor/factor.h"
-#include "ordering/ordering.h"
+#include "ordering/multicolor.h"
 #include "solve/solve.h"
 #include "trsv.h"
 
@@ -38,9 +37,6 @@ typedef struct {
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower,
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, TrsvOrderChoice *choice);
 
-/* The multicolor ordering of a matrix on the device, with values. */
-TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision, TrsvOrdering **multicolor);
-
 struct TrsvIlu {
   TrsvIluRequest  request; /* its row and column are not kept */
   int             rows;
@@ -60,20 +56,20 @@ struct TrsvIlu {
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* narrow.cu: TrsvDeviceNarrow copies n 64-bit indices to new memory as 32-bit indices; one that does not fit becomes
-   -1. TrsvNarrowCreate returns A, or, if A is wide, A with copied indices. Arrays are on the device; both work in the
-   default stream and wait for it. */
-TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
+/* narrow.cu: returns A, or, if A is wide, A with indices of 32 bits in scratch of the default stream; one that does not
+   fit becomes -1. */
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 
-/* Functions of trsv.h call these before and after work with plans in this memory. TrsvIluEnd returns that error, or its
-   own. */
+/* Before and after work with plans in this memory. TrsvIluEnd returns that error, or its own. */
 TrsvError TrsvIluBegin(TrsvIlu *, TrsvMemory, TrsvStream);
 TrsvError TrsvIluEnd(TrsvIlu *, TrsvMemory, TrsvError, TrsvStream);
 
-/* Records the peak of device memory at the end of the first set-up. */
-void TrsvIluRecordPeak(TrsvIlu *);
+/* The plan for L of solves with A on the device, or NULL. */
+TrsvPlan *TrsvIluLower(const TrsvIlu *);
+
+/* The end of a set-up: releases what it needed, and records the peak of device memory of the first one. */
+void TrsvIluComplete(TrsvIlu *);
 
 /* Fills all pairs from the factor, or from triangles on the host. */
 TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);

@@ -4,6 +4,7 @@
    Mapping: a thread for each index. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
    copies.
 */
+#include <stdint.h>
 #include "device/setup.cuh"
 #include "ilu/ilu.h"
 
@@ -14,39 +15,30 @@ static __global__ void narrow(int n, const int64_t *from, int *to)
   if (i < n) to[i] = from[i] == (int)from[i] ? (int)from[i] : -1; /* an index that does not fit is invalid */
 }
 
-extern "C" TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to)
-{
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)n, to));
-  TrsvError error = TrsvLaunchEach(narrow, n, n, from, *to);
-  if (!error) error = TrsvDeviceSynchronize();
-  if (!error) return TRSV_SUCCESS;
-  TrsvDeviceFree(*to);
-  *to = NULL;
-  return error;
-}
-
 extern "C" TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed)
 {
-  const int64_t *offsets = (const int64_t *)A->offsets;
+  const int64_t *offsets = (const int64_t *)A->offsets, *columns = (const int64_t *)A->columns;
+  const size_t   starts  = (size_t)A->rows + 1;
   int64_t        entries;
-  int           *made = NULL;
+  int           *to_offsets, *to_columns;
+  void          *memory;
 
   *narrowed = *A;
   if (!A->wide) return TRSV_SUCCESS;
   *narrowed = {A->rows, NULL, NULL, A->values, 0};
   TrsvCall(TrsvDeviceDownload(&entries, offsets + A->rows, sizeof(entries), NULL));
-  TrsvCall(TrsvDeviceNarrow(A->rows + 1, offsets, &made));
-  narrowed->offsets = made;
-  const TrsvError error = TrsvDeviceNarrow((int)entries, (const int64_t *)A->columns, &made);
-  narrowed->columns     = made;
+  if (entries < 0) entries = 0; /* not checked yet */
+  TrsvCall(TrsvScratchArrays(&memory, starts, to_offsets, (size_t)entries, to_columns));
+  narrowed->offsets = to_offsets; /* the start of the memory */
+  narrowed->columns = to_columns;
+  TrsvError error   = TrsvLaunchEach(narrow, starts, A->rows + 1, offsets, to_offsets);
+  if (!error) error = TrsvLaunchEach(narrow, (size_t)entries, (int)entries, columns, to_columns);
   if (error) TrsvNarrowDestroy(A, narrowed);
   return error;
 }
 
 extern "C" void TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed)
 {
-  if (!A->wide) return;
-  TrsvDeviceFree((void *)narrowed->offsets);
-  TrsvDeviceFree((void *)narrowed->columns);
+  if (A->wide) TrsvScratchFree((void *)narrowed->offsets, NULL);
   narrowed->offsets = narrowed->columns = NULL;
 }

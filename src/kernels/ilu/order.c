@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "ilu/ilu.h"
-#include "ordering/multicolor.h"
 #include "solve/model/model.h"
 
 /* Seconds that the schedule of one triangle takes in a first set-up: passes along chains of rows. Other plans take
@@ -66,32 +65,12 @@ static double TrialSeconds(const TrsvFactor *f)
   return TrsvModel.order_find + chain + TrsvModel.order_pattern;
 }
 
-TrsvError TrsvIluOrderMulticolor(const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
-{
-  double   *sizes   = NULL;
-  int       entries = 0;
-  TrsvError error   = TRSV_SUCCESS;
-
-  *multicolor = NULL;
-  if (A->values && precision != TRSV_DOUBLE) {
-    TrsvCall(TrsvDeviceDownload(&entries, A->offsets + A->rows, sizeof(entries), NULL));
-    if (entries > 0) TrsvCall(TrsvScratchAlloc(sizeof(double) * (size_t)entries, &sizes, NULL));
-    if (sizes) error = TrsvDeviceMagnitudes(entries, precision, A->values, sizes);
-  }
-  const double *values = precision == TRSV_DOUBLE ? A->values : sizes;
-
-  if (!error) error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
-  TrsvScratchFree(sizes, NULL);
-  return error;
-}
-
 /* Estimates the cost of the multicolor order before that order is found. */
 static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2])
 {
-  const int       levels   = (int)(TrsvIsGrid(&natural->statistics) ? TrsvModel.order_levels_grid
-                                                                     : TrsvModel.order_levels);
-  TrsvFactor      estimate = *natural;
-  TrsvStatistics *s        = &estimate.statistics;
+  const int  levels   = (int)(TrsvIsGrid(&natural->statistics) ? TrsvModel.order_levels_grid : TrsvModel.order_levels);
+  TrsvFactor estimate = *natural;
+  TrsvStatistics *s   = &estimate.statistics;
 
   if (s->levels > levels) s->levels = levels;
   s->level_mean     = (double)s->rows / s->levels;
@@ -166,7 +145,7 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   if (!f || ilu->request.order != TRSV_ORDER_AUTO || !choice.multicolor) return TRSV_SUCCESS;
   TrsvCall(TrsvWorkDevice(&work));
   TrsvCall(TrsvNarrowCreate(A, &N));
-  error = TrsvDeviceDiscardedFill(N.rows, N.offsets, N.columns, f->order, f->precision, N.values, fill);
+  error = TrsvDeviceDiscardedFill(&N, f->order, f->precision, fill);
   TrsvNarrowDestroy(A, &N);
   TrsvCall(error);
   choice.growth = IterationGrowth(fill);
@@ -174,42 +153,32 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   return TRSV_SUCCESS;
 }
 
-/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. estimate: the
-   predicted cost of that order. */
-static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
-                          const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
-{
-  const TrsvFactor *natural = *factor;
-  double            fill[2];
-  TrsvFactor       *ordered;
-
-  TrsvCall(TrsvDeviceDiscardedFill(A->rows, A->offsets, A->columns, order, natural->precision, A->values, fill));
-  choice->growth = IterationGrowth(fill);
-  if (!IsFaster(choice, estimate)) {
-    ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
-    return TRSV_SUCCESS;
-  }
-  TrsvCall(TrsvFactorBegin(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered));
-  choice->ordered    = PredictCost(ordered, named);
-  choice->multicolor = IsFaster(choice, &choice->ordered);
-  ExplainChoice(choice, natural->statistics.levels, ordered->statistics.levels);
-  if (choice->multicolor) {
-    TrsvFactorDestroy(factor);
-    *factor = ordered;
-  } else
-    TrsvFactorDestroy(&ordered);
-  return TRSV_SUCCESS;
-}
-
+/* Replaces *factor, in the natural order, by one in the multicolor order, if that has the shorter predicted time.
+   estimate: the predicted cost of that order. */
 static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
                                const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
 {
-  TrsvOrdering *multicolor;
+  const TrsvPrecision precision = (*factor)->precision;
+  const int           levels    = (*factor)->statistics.levels;
+  TrsvFactor         *ordered   = NULL;
+  TrsvOrdering       *multicolor;
+  double              fill[2];
+  TrsvError           error;
 
-  TrsvCall(TrsvIluOrderMulticolor(A, (*factor)->precision, &multicolor));
-  const TrsvError error = TryOrder(A, multicolor->order, kind, named, estimate, factor, choice);
+  TrsvCall(TrsvDeviceOrderValues(A, precision, &multicolor));
+  error = TrsvDeviceDiscardedFill(A, multicolor->order, precision, fill);
+  if (!error) choice->growth = IterationGrowth(fill);
+  if (!error && !IsFaster(choice, estimate)) ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
+  else if (!error)
+    error = TrsvFactorBegin(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, kind, precision, &ordered);
   TrsvOrderingDestroy(&multicolor);
-  return error;
+  if (!ordered) return error;
+  choice->ordered    = PredictCost(ordered, named);
+  choice->multicolor = IsFaster(choice, &choice->ordered);
+  ExplainChoice(choice, levels, ordered->statistics.levels);
+  TrsvFactorDestroy(choice->multicolor ? factor : &ordered);
+  if (choice->multicolor) *factor = ordered;
+  return TRSV_SUCCESS;
 }
 
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPrecision precision,

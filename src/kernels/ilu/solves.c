@@ -25,13 +25,6 @@ static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, T
   v->column = t->column;
 }
 
-static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
-{
-  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
-
-  return pair ? pair->forward.plan : NULL;
-}
-
 /* Gets the triangles that plans in this memory need. whole: 1: first rebuilds the arrays that the factor has
    released. */
 static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
@@ -44,7 +37,7 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
   }
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has factored; pass its triangles");
   if (whole)
-    TrsvCall(ilu->factored ? TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream)
+    TrsvCall(ilu->factored ? TrsvFactorMaterialize(ilu->factor, TrsvIluLower(ilu), stream)
                            : TrsvFactorMirrorColumns(ilu->factor));
   if (memory == TRSV_HOST) {
     TrsvCall(TrsvFactorDownload(ilu->factor, &v->copy, stream));
@@ -82,8 +75,7 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
     TrsvTrianglesDestroy(&v.copy);
     TrsvCall(error);
   }
-  if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
-  TrsvIluRecordPeak(ilu);
+  TrsvIluComplete(ilu);
   return TRSV_SUCCESS;
 }
 
@@ -100,10 +92,8 @@ static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, co
                            TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), pair);
   if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
-  TrsvCall(error);
-  if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
-  TrsvIluRecordPeak(ilu);
-  return TRSV_SUCCESS;
+  if (!error) TrsvIluComplete(ilu);
+  return error;
 }
 
 TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
@@ -130,7 +120,7 @@ static TrsvError TunePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const
     ilu->ready[memory][transposed] = 0;
   }
   ilu->tuning = 0;
-  if (ilu->factor) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
+  TrsvIluComplete(ilu);
   return error;
 }
 
@@ -190,7 +180,7 @@ TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
   if (!ilu->factored) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
   TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
-  error = TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream);
+  error = TrsvFactorMaterialize(ilu->factor, TrsvIluLower(ilu), stream);
   if (!error) error = TrsvFactorDownload(ilu->factor, t, stream);
   error = TrsvIluEnd(ilu, TRSV_DEVICE, error, stream);
   if (error || t->L.values) return error;
@@ -206,15 +196,14 @@ void TrsvTrianglesDestroy(TrsvTriangles *t)
 
 TrsvError TrsvTrianglesAnalyze(const TrsvTriangles *t, TrsvPrecision precision, TrsvStatistics *L, TrsvStatistics *U)
 {
-  Triangles v;
+  TrsvAnalysis *lower, *upper;
+  Triangles     v;
 
   ViewHostTriangles(t, precision, &v);
-  for (int i = 0; i < 2; i++) {
-    TrsvAnalysis *analysis;
-
-    TrsvCall(TrsvAnalyze(i ? &v.U : &v.L, &analysis));
-    *(i ? U : L) = analysis->statistics;
-    TrsvAnalysisDestroy(&analysis);
-  }
+  TrsvCall(TrsvAnalyzeBoth(&v.L, &v.U, &lower, &upper));
+  *L = lower->statistics;
+  *U = upper->statistics;
+  TrsvAnalysisDestroy(&lower);
+  TrsvAnalysisDestroy(&upper);
   return TRSV_SUCCESS;
 }

@@ -6,9 +6,35 @@
    method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012), with another rule for
    colors. If a row comes before all its neighbors, ILU(0) discards the fill between all of them, which costs
    iterations. To have few such rows, colors alternately rise and fall along the order of the matrix: in a regular grid
-   along every side (multicolor_grid.c), elsewhere along strong entries (multicolor_waves.c). Doi and Washio (Ordering
-   strategies and related techniques to overcome the trade-off between parallelism and convergence in incomplete
-   factorizations, Parallel Computing 25, 1999) show that many colors save iterations.
+   along every side, elsewhere along strong entries (waves). Doi and Washio (Ordering strategies and related techniques
+   to overcome the trade-off between parallelism and convergence in incomplete factorizations, Parallel Computing 25,
+   1999) show that many colors save iterations.
+
+   Grids: every entry of the matrix joins two nearby points of a grid whose points are numbered along x, then y, then z.
+   The grid is guessed from the offsets column - row of a few rows, and checked against every entry. Colors rise and
+   fall along every side: 0 1 2 3 2 1 0 and so on. The color of a point is the sum over the sides. Neighbors along a
+   side differ by one; with weights 1, 2, 4 neighbors across corners differ, too. If a step goes over two points, the
+   color is that of a box of two points, combined with the place in the box. Only points with color 0 along every side
+   come before all their neighbors. If the entries along one side are far larger than all others, the order along that
+   side matters most, so colors rise for longer there. In large grids with a star stencil (no corners), a color has runs
+   of 4 points along x. Without runs, each point of a color needs its own memory sector in b, in x and in the neighbors'
+   solutions; a run needs one sector. The points of a run are a chain, so rows have more level sets (12 instead of 7 in
+   a plane, 16 instead of 10 in space), but groups of rows that a warp solves together have fewer (6, 10). Along x,
+   colors rise for two runs only; along the other sides they rise for one more point. If the entries along x are far
+   larger, there are no runs: a run ends where colors fall, so many points would come before all their neighbors. Small
+   grids have no runs, because their time depends on the level sets of rows. With corners in the stencil, all points of
+   adjacent runs are neighbors: there would be three times as many level sets of rows, and slower solves.
+
+   Waves: rows get times in their natural order. The time of a row is the first after the times of its earlier neighbors
+   by strong entries, like the number of a level set. The colors of consecutive times rise from 0 to TRSV_WAVE_TOP - 1
+   and fall again. If a neighbor, by any entry, has the color of that time, the row takes the next time whose color no
+   neighbor has, or, if there is none, an extra color above those of waves. So along strong entries the order
+   alternately runs forward and backward, and a row comes before all its neighbors only where a wave begins. Two
+   neighbors never have the same color. Dense rows can have neighbors of all colors of a wave. Extra colors are then
+   searched TRSV_WAVE_TOP at a time; each search reads the entries of the row again. Consecutive rows with the same
+   columns, such as the unknowns of a mesh point, are a node, which gets one color. A node has at most TRSV_NODE rows,
+   and nodes are used only if there are much fewer nodes than rows. This is PETSc's rule for inodes, whose rows its
+   factorizations need next to each other.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -40,42 +66,278 @@ static TrsvError SortByColor(const int *color, int colors, TrsvOrdering *o)
   return TRSV_SUCCESS;
 }
 
-static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
-{
-  const int rows = g->side[0] * g->side[1] * g->side[2];
+enum {
+  TOP     = 4,
+  RUN_TOP = 2 /* the top along x with runs; those along the other sides are then TOP + 1 */
+};
 
-  *yes = 1;
-  for (int i = 0; *yes && i < rows; i++) *yes = TrsvGridHolds(g, offsets, columns, i);
+/* Adds an offset to the sorted stencil; returns 0 if the stencil is full. */
+static int AddOffset(TrsvGrid *g, int offset)
+{
+  int k = g->count;
+
+  while (k > 0 && g->offset[k - 1] >= offset) k--;
+  if (k < g->count && g->offset[k] == offset) return 1;
+  if (g->count == TRSV_GRID_OFFSETS) return 0;
+  memmove(&g->offset[k + 1], &g->offset[k], sizeof(int) * (size_t)(g->count - k));
+  g->offset[k] = offset;
+  g->count++;
+  return 1;
+}
+
+/* The stencil: the offsets of all samples, and their negatives. Returns 0 if it is too large. */
+static int CollectStencil(const TrsvGridSamples *samples, TrsvGrid *g)
+{
+  g->count = 0;
+  for (int s = 0; s < TRSV_GRID_SAMPLES; s++) {
+    if (samples->count[s] < 0) return 0;
+    for (int k = 0; k < samples->count[s]; k++)
+      if (!AddOffset(g, samples->offset[s][k]) || !AddOffset(g, -samples->offset[s][k])) return 0;
+  }
+  return 1;
+}
+
+static int DivideRounded(int n, int side) { return (int)lround((double)n / side); }
+
+/* Splits every offset into steps along the sides of the grid; returns 0 if that fails. */
+static int SplitOffsets(int rows, int x, int xy, TrsvGrid *g)
+{
+  g->side[0] = x;
+  g->side[1] = xy / x;
+  g->side[2] = rows / xy;
+  g->star    = 1;
+  memset(g->reach, 0, sizeof(g->reach));
+  if (rows % xy || xy % x) return 0;
+  for (int k = 0; k < g->count; k++) {
+    const int z = xy == rows ? 0 : DivideRounded(g->offset[k], xy), y = DivideRounded(g->offset[k] - z * xy, x);
+    const int step[3] = {g->offset[k] - z * xy - y * x, y, z};
+    int       sides = 0;
+
+    for (int d = 0; d < 3; d++) {
+      if (abs(step[d]) > TRSV_GRID_REACH || abs(step[d]) >= g->side[d]) return 0;
+      if (abs(step[d]) > g->reach[d]) g->reach[d] = abs(step[d]);
+      sides += step[d] != 0;
+      g->step[k][d] = (signed char)step[d];
+    }
+    g->star = g->star && sides < 2;
+  }
+  if (!g->reach[0] || !g->reach[1]) return 0;
+  if (!g->reach[2]) g->reach[2] = 1;
+  return 1;
+}
+
+/* Sets top and block from the magnitudes of the sampled entries along each side. */
+static void SetTops(const TrsvGridSamples *samples, TrsvGrid *g)
+{
+  const long points = (long)g->side[0] * g->side[1] * g->side[2];
+  double     sum[3] = {0}, count[3] = {0};
+
+  for (int s = 0; s < TRSV_GRID_SAMPLES; s++)
+    for (int k = 0; k < samples->count[s]; k++) {
+      int o = 0, side = -1, sides = 0;
+
+      while (g->offset[o] != samples->offset[s][k]) o++;
+      for (int d = 0; d < 3; d++)
+        if (g->step[o][d]) side = d, sides++;
+      if (sides != 1) continue;
+      sum[side] += fabs(samples->value[s][k]);
+      count[side]++;
+    }
+  for (int d = 0; d < 3; d++) {
+    const double own    = count[d] > 0 ? sum[d] / count[d] : 0;
+    double       others = 0;
+
+    for (int e = 0; e < 3; e++)
+      if (e != d && count[e] > 0) others = fmax(others, sum[e] / count[e]);
+    g->top[d]   = own > 30 * others ? 8 * TOP : own > 6 * others ? 4 * TOP : TOP;
+    g->block[d] = g->reach[d];
+  }
+  if (points < TRSV_GRID_RUN_POINTS || !g->star || g->top[0] > TOP) return;
+  if (g->reach[0] > 1 || g->reach[1] > 1 || g->reach[2] > 1) return;
+  g->block[0] = TRSV_GRID_RUN;
+  g->top[0]   = RUN_TOP;
+  for (int d = 1; d < 3; d++)
+    if (g->top[d] == TOP) g->top[d]++;
+}
+
+/* The last of the consecutive offsets that start at number k. */
+static int RunEnd(const TrsvGrid *g, int k)
+{
+  while (k + 1 < g->count && g->offset[k + 1] == g->offset[k] + 1) k++;
+  return k;
+}
+
+/* Guesses sides and checks each guess. The first consecutive positive offsets are steps along x. Any offset of the next
+   consecutive ones may be one step along y, and any offset beyond the steps of a plane one step along z. */
+TrsvError TrsvGridFind(const TrsvColorMatrix *A, const TrsvGridSamples *samples,
+                       TrsvError (*holds)(const TrsvColorMatrix *, const TrsvGrid *, int *), TrsvGrid *g, int *found)
+{
+  const int rows  = A->rows;
+  int       first = 0, last;
+
+  *found = 0;
+  if (rows < 16 || !CollectStencil(samples, g)) return TRSV_SUCCESS;
+  while (first < g->count && g->offset[first] <= 0) first++;
+  if (first == g->count || g->offset[first] != 1) return TRSV_SUCCESS;
+  first = RunEnd(g, first) + 1;
+  if (first == g->count) return TRSV_SUCCESS;
+  last = RunEnd(g, first);
+  for (int k = first; k <= last && !*found; k++) {
+    const int x = g->offset[k];
+    int       beyond = last + 1;
+
+    if (rows % x) continue;
+    if (SplitOffsets(rows, x, rows, g)) TrsvCall(holds(A, g, found));
+    while (beyond < g->count && g->offset[beyond] <= TRSV_GRID_REACH * x + TRSV_GRID_REACH) beyond++;
+    for (int m = beyond; m < g->count && !*found; m++) /* the check finds the right one */
+      if (g->offset[m] % x == 0 && SplitOffsets(rows, x, g->offset[m], g)) TrsvCall(holds(A, g, found));
+  }
+  if (*found) SetTops(samples, g);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors,
-                        int side[3])
+/* A->node: the node of each row. Returns the number of nodes, rows if nodes are not used. */
+static int FindNodes(const TrsvColorMatrix *A)
+{
+  const int *o = A->offsets;
+  int        nodes = 0, length = 0;
+
+  for (int i = 0; i < A->rows; i++) {
+    const int n    = o[i + 1] - o[i];
+    const int same = length && length < TRSV_NODE && n && n == o[i] - o[i - 1] &&
+                     !memcmp(A->columns + o[i], A->columns + o[i - 1], sizeof(int) * (size_t)n);
+
+    length     = same ? length + 1 : 1;
+    nodes     += !same;
+    A->node[i] = nodes - 1;
+  }
+  if (TrsvUseNodes(nodes, A->rows)) return nodes;
+  for (int i = 0; i < A->rows; i++) A->node[i] = i;
+  return A->rows;
+}
+
+static void FindStrength(const TrsvColorMatrix *A)
+{
+  for (int i = 0; i < A->rows; i++) {
+    double diagonal = 0, largest = 0;
+
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      largest = fmax(largest, fabs(A->values[k]));
+      if (A->columns[k] == i) diagonal = fmax(diagonal, fabs(A->values[k]));
+    }
+    A->scale[i] = TrsvScale(diagonal, largest);
+  }
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      if (A->columns[k] != i) A->strongest[i] = fmax(A->strongest[i], TrsvStrength(A, k, i));
+}
+
+/* The edges of node n to earlier nodes: edge[starts[n]] to edge[starts[n + 1] - 1]. An entry and its mirror image are
+   two edges. starts [nodes + 2]: zeros before. */
+static void FindEdges(const TrsvColorMatrix *A, int nodes, int *starts, int *edge)
+{
+  const int *node = A->node;
+
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int n = node[i], m = node[A->columns[k]];
+
+      if (n != m) starts[(n > m ? n : m) + 2]++;
+    }
+  for (int n = 1; n <= nodes; n++) starts[n + 1] += starts[n];
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int n = node[i], m = node[A->columns[k]], other = n < m ? n : m;
+
+      if (n != m) edge[starts[(n > m ? n : m) + 1]++] = !A->values || TrsvStrong(A, k, i) ? other : ~other;
+    }
+}
+
+/* The word of a node whose neighbors have all colors of a wave and the first 32 extra colors. */
+static unsigned FindExtraColor(const int *edge, int edges, const unsigned *word)
+{
+  for (unsigned base = 2 * TRSV_WAVE_TOP;; base += TRSV_WAVE_TOP) {
+    unsigned used = 0;
+
+    for (int e = 0; e < edges; e++) used |= TrsvWaveBit(word[TrsvWaveOther(edge[e])], base);
+    if (~used) return TrsvWaveFree(used, base);
+  }
+}
+
+static void FindWords(int nodes, const int *starts, const int *edge, unsigned *word)
+{
+  for (int n = 0; n < nodes; n++) {
+    TrsvWaveNode node = {0};
+
+    for (int e = starts[n]; e < starts[n + 1]; e++) TrsvWaveMeet(&node, edge[e], word[TrsvWaveOther(edge[e])]);
+    word[n] = TrsvWaveWord(&node);
+    if (!word[n]) word[n] = FindExtraColor(edge + starts[n], starts[n + 1] - starts[n], word);
+  }
+}
+
+/* Colors of any pattern. The arrays in A are valid until it returns. */
+static TrsvError ColorWaves(TrsvColorMatrix *A, int *color, int *colors)
+{
+  const size_t r    = (size_t)A->rows;
+  int         *edge = NULL;
+  TrsvError    error;
+
+  *colors = 0;
+  error   = TrsvAlloc(sizeof(int) * (3 * r + 2), &A->node); /* and starts, words */
+  if (!error) error = TrsvAlloc(2 * sizeof(double) * (A->values ? r : 0), &A->scale); /* and strongest */
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)A->entries, &edge);
+  if (!error) {
+    int *const      starts = A->node + r;
+    unsigned *const word   = (unsigned *)starts + r + 2;
+    const int       nodes  = FindNodes(A);
+
+    A->strongest = A->scale + (A->values ? r : 0);
+    if (A->values) FindStrength(A);
+    FindEdges(A, nodes, starts, edge);
+    FindWords(nodes, starts, edge, word);
+    for (int i = 0; i < A->rows; i++) {
+      color[i] = TrsvWaveColor(word[A->node[i]]);
+      if (color[i] >= *colors) *colors = color[i] + 1;
+    }
+  }
+  free(edge);
+  free(A->scale);
+  free(A->node);
+  return error;
+}
+
+static TrsvError CheckGrid(const TrsvColorMatrix *A, const TrsvGrid *g, int *yes)
+{
+  *yes = 1;
+  for (int i = 0; *yes && i < A->rows; i++) *yes = TrsvGridHolds(A, g, i);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvColorRows(TrsvColorMatrix *A, int *color, int *colors, int side[3])
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
   int             grid;
 
-  samples.entries = offsets[rows];
-  for (int s = 0; s < TRSV_GRID_SAMPLES; s++)
-    TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
-  TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
-  if (!grid) return TrsvColorWaves(rows, offsets, columns, values, color, colors);
-  for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
+  for (int s = 0; s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(A, s, &samples);
+  TrsvCall(TrsvGridFind(A, &samples, CheckGrid, &g, &grid));
+  if (!grid) return ColorWaves(A, color, colors);
+  for (int i = 0; i < A->rows; i++) color[i] = TrsvGridColor(&g, i);
   *colors = TrsvGridColors(&g);
   memcpy(side, g.side, sizeof(g.side));
   return TRSV_SUCCESS;
 }
 
-static TrsvError OrderOnHost(const int *offsets, const int *columns, const double *values, TrsvOrdering *o)
+static TrsvError OrderOnHost(TrsvColorMatrix *A, TrsvOrdering *o)
 {
   int      *color, colors;
   TrsvError error;
 
-  for (int i = 0; i < o->rows; i++)
-    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, offsets, columns, offsets[o->rows], i, 0, o->rows - 1, 0, 0));
-  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)o->rows, &color));
-  error = TrsvColorRows(o->rows, offsets, columns, values, color, &colors, o->grid);
+  A->entries = A->offsets[A->rows];
+  for (int i = 0; i < A->rows; i++)
+    TrsvCall(TrsvCheckMatrixRow(TRSV_HOST, A->offsets, A->columns, A->entries, i, 0, A->rows - 1, 0, 0));
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &color));
+  error = TrsvColorRows(A, color, &colors, o->grid);
   if (!error) error = SortByColor(color, colors, o);
   free(color);
   return error;
@@ -84,9 +346,10 @@ static TrsvError OrderOnHost(const int *offsets, const int *columns, const doubl
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory,
                               TrsvOrdering **ordering)
 {
-  const double  start = TrsvSeconds();
-  TrsvOrdering *o;
-  TrsvError     error;
+  const double    start = TrsvSeconds();
+  TrsvColorMatrix A     = {rows, 0, offsets, columns, values, NULL, NULL, NULL};
+  TrsvOrdering   *o;
+  TrsvError       error;
 
   *ordering = NULL;
   if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
@@ -94,7 +357,7 @@ TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, 
   o->rows   = rows;
   o->memory = memory;
   error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);
-  if (!error && rows) error = (memory == TRSV_HOST ? OrderOnHost : TrsvDeviceOrder)(offsets, columns, values, o);
+  if (!error && rows) error = (memory == TRSV_HOST ? OrderOnHost : TrsvDeviceOrder)(&A, o);
   o->seconds = TrsvSeconds() - start;
   if (error) TrsvOrderingDestroy(&o);
   *ordering = o;

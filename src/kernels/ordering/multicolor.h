@@ -1,11 +1,9 @@
 /*
    multicolor.h: the files of the multicolor ordering, and the formulas that host and device share.
 
-   multicolor.c         the ordering from the colors of the rows
-   multicolor_grid.c    finds a regular grid; explains the colors of its points
-   multicolor_waves.c   colors of any pattern, on the host
-   multicolor.cu        the ordering, and the colors of a grid, on the device
-   multicolor_waves.cu  colors of any pattern, on the device
+   multicolor.c     the ordering on the host; finds a regular grid; explains the colors
+   multicolor.cu    the ordering on a device
+   order_values.cu  magnitudes of values; the fill that ILU(0) discards
 */
 #ifndef TRSV_MULTICOLOR_H
 #define TRSV_MULTICOLOR_H
@@ -15,6 +13,15 @@
 #include "ordering/ordering.h"
 
 TRSV_C_BEGIN
+
+/* A square matrix in compressed sparse rows, and arrays [rows] of the search for waves. */
+typedef struct {
+  int           rows, entries;
+  const int    *offsets, *columns;
+  const double *values; /* NULL: all entries are strong */
+  double       *scale, *strongest; /* of TrsvStrength; the strength of the strongest entry off the diagonal */
+  int          *node;
+} TrsvColorMatrix;
 
 /* Alternately rises from 0 to top - 1 and falls to 0: consecutive t give values that differ by one. */
 TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
@@ -26,7 +33,7 @@ TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
 /* Regular grids */
 enum {
   TRSV_GRID_REACH      = 2,       /* the largest step along a side */
-  TRSV_GRID_RUN        = 4,       /* points of a run, see multicolor_grid.c */
+  TRSV_GRID_RUN        = 4,       /* points of a run, see multicolor.c */
   TRSV_GRID_RUN_POINTS = 1 << 17, /* grids of at least so many points have runs */
   TRSV_GRID_OFFSETS    = 125,     /* of a stencil, at most */
   TRSV_GRID_SAMPLES    = 64       /* rows from which a grid is guessed */
@@ -38,47 +45,42 @@ typedef struct {
   int         block[3];                   /* points of a box along each side: reach, or along x those of a run */
   int         top[3];                     /* boxes along each side while colors rise */
   int         star;                       /* 1: each step is along one side only */
-  int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets */
   int         offset[TRSV_GRID_OFFSETS];  /* column - row, rising */
   signed char step[TRSV_GRID_OFFSETS][3]; /* each offset as steps along x, y, z */
 } TrsvGrid;
 
-/* A sample of a matrix: the number of its entries; and for rows spread over it the number of entries, and column - row
-   and value (1 without values) of each. count is -1 for an invalid row or one with too many entries. */
+/* Of rows spread over a matrix: the number of entries, and column - row and value (1 without values) of each. count is
+   -1 for an invalid row or one with too many entries. */
 typedef struct {
-  int    entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  int    count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
   double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
 
-TRSV_HOST_DEVICE void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns,
-                                     const double *values, int s, TrsvGridSamples *samples)
+TRSV_HOST_DEVICE void TrsvGridSample(const TrsvColorMatrix *A, int s, TrsvGridSamples *samples)
 {
-  const int i     = (int)(((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) %
-                          rows); /* 3 s: without it all rows may be on one boundary of a grid with sides of 128 */
-  const int begin = offsets[i], end = offsets[i + 1];
-  const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
+  const int i     = (int)(((2 * (long long)s + 1) * A->rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) %
+                          A->rows); /* 3 s: without it all rows may be on one boundary of a grid with sides of 128 */
+  const int begin = A->offsets[i], end = A->offsets[i + 1];
+  const int sound = begin >= 0 && begin <= end && end <= A->entries && end - begin <= TRSV_GRID_OFFSETS;
 
   samples->count[s] = sound ? end - begin : -1;
   for (int k = begin; sound && k < end; k++) {
-    if (columns[k] < 0 || columns[k] >= rows) {
-      samples->count[s] = -1;
-      return;
-    }
-    samples->offset[s][k - begin] = columns[k] - i;
-    samples->value[s][k - begin]  = values ? values[k] : 1;
+    if (A->columns[k] < 0 || A->columns[k] >= A->rows) samples->count[s] = -1;
+    samples->offset[s][k - begin] = (int)((unsigned)A->columns[k] - (unsigned)i);
+    samples->value[s][k - begin]  = A->values ? A->values[k] : 1;
   }
 }
 
 /* Returns 1 if every entry of row i belongs to the stencil and stays inside the grid. */
-TRSV_HOST_DEVICE int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *columns, int i)
+TRSV_HOST_DEVICE int TrsvGridHolds(const TrsvColorMatrix *A, const TrsvGrid *g, int i)
 {
-  const int begin = offsets[i], end = offsets[i + 1];
+  const int begin = A->offsets[i], end = A->offsets[i + 1];
   const int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]};
 
-  if (begin < 0 || end > g->entries) return 0;
+  if (begin < 0 || end > A->entries) return 0;
   for (int k = begin, o = 0; k < end; k++, o++) {
-    const int d = (int)((unsigned)columns[k] - (unsigned)i); /* columns are not checked yet */
+    const int d = (int)((unsigned)A->columns[k] - (unsigned)i); /* columns are not checked yet */
 
     while (o < g->count && g->offset[o] < d) o++;
     if (o == g->count || g->offset[o] != d) return 0;
@@ -88,7 +90,7 @@ TRSV_HOST_DEVICE int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const 
   return begin <= end;
 }
 
-/* The color of a point: multicolor_grid.c. */
+/* The color of a point: multicolor.c. */
 TRSV_HOST_DEVICE int TrsvGridColor(const TrsvGrid *g, int i)
 {
   int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, color = 0, inside = 0,
@@ -115,11 +117,10 @@ TRSV_HOST_DEVICE int TrsvGridColors(const TrsvGrid *g)
 }
 
 /* Checks whether the matrix is a regular grid. holds() checks a guess, in the memory of the matrix. */
-TrsvError TrsvGridFind(int rows, const TrsvGridSamples *,
-                       TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes),
-                       const int *offsets, const int *columns, TrsvGrid *, int *found);
+TrsvError TrsvGridFind(const TrsvColorMatrix *, const TrsvGridSamples *,
+                       TrsvError (*holds)(const TrsvColorMatrix *, const TrsvGrid *, int *yes), TrsvGrid *, int *found);
 
-/* Colors of any pattern: multicolor_waves.c. The time of a node is the number of a wave, from 0, and one of its
+/* Colors of any pattern: multicolor.c. The time of a node is the number of a wave, from 0, and one of its
    TRSV_WAVE_LENGTH places. The colors of the places rise from 0 to TRSV_WAVE_TOP - 1 and fall to 1. The word of a node
    is 1 + TRSV_WAVE_STEP wave + place, or an extra color of at least TRSV_WAVE_TOP with the bit TRSV_WAVE_EXTRA. */
 enum {
@@ -207,10 +208,10 @@ TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
   return 0;
 }
 
-/* The strength of an entry, relative to the diagonals of both rows. */
-TRSV_HOST_DEVICE double TrsvStrength(double value, double scale_i, double scale_j)
+/* The strength of entry k of row i, relative to the diagonals of its row and column. */
+TRSV_HOST_DEVICE double TrsvStrength(const TrsvColorMatrix *A, int k, int i)
 {
-  const double strength = (value < 0 ? -value : value) * scale_i * scale_j;
+  const double value = A->values[k], strength = (value < 0 ? -value : value) * A->scale[i] * A->scale[A->columns[k]];
 
   return strength > 0 ? strength : 0; /* 0 for NaN */
 }
@@ -218,18 +219,17 @@ TRSV_HOST_DEVICE double TrsvStrength(double value, double scale_i, double scale_
 /* The scale of a row in TrsvStrength: from its diagonal, or its largest entry if the diagonal is 0. */
 TRSV_HOST_DEVICE double TrsvScale(double diagonal, double largest)
 {
-  const double of = diagonal > 0 ? diagonal : largest, scale = of > 0 ? 1 / sqrt(of) : 0;
+  const double of = diagonal > 0 ? diagonal : largest;
 
-  return scale > 0 ? scale : 0;
+  return of > 0 ? 1 / sqrt(of) : 0;
 }
 
-/* Returns 1 if an entry is strong in both rows, given the largest strength in each row. */
-TRSV_HOST_DEVICE int TrsvStrong(double value, double scale_i, double scale_j, double strongest_i,
-                                double strongest_j)
+/* Returns 1 if entry k of row i is strong in its row and in that of its column. */
+TRSV_HOST_DEVICE int TrsvStrong(const TrsvColorMatrix *A, int k, int i)
 {
-  const double strength = TrsvStrength(value, scale_i, scale_j);
+  const double strength = TrsvStrength(A, k, i);
 
-  return strength >= TRSV_STRONG * strongest_i && strength >= TRSV_STRONG * strongest_j;
+  return strength >= TRSV_STRONG * A->strongest[i] && strength >= TRSV_STRONG * A->strongest[A->columns[k]];
 }
 
 /* For extra colors base ... base + TRSV_WAVE_TOP - 1: the bit of a word's color, 0 if it is another; the word of the
@@ -246,41 +246,23 @@ TRSV_HOST_DEVICE unsigned TrsvWaveFree(unsigned used, unsigned base)
   return TRSV_WAVE_EXTRA | (base + TrsvLowest(~used));
 }
 
-/* Returns 1 if rows i - 1 and i have the same columns. */
-TRSV_HOST_DEVICE int TrsvSameColumns(const int *offsets, const int *columns, int i)
-{
-  const int n = offsets[i + 1] - offsets[i], before = offsets[i] - offsets[i - 1];
-  int       k = 0;
-
-  if (!n || n != before) return 0;
-  while (k < n && columns[offsets[i] + k] == columns[offsets[i - 1] + k]) k++;
-  return k == n;
-}
-
 /* Nodes are used only if there are much fewer nodes than rows. */
 TRSV_HOST_DEVICE int TrsvUseNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
 /* Colors of the rows of a valid matrix on the host, less than *colors; of a regular grid, also its sides. rows > 0. */
-TrsvError TrsvColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors,
-                        int side[3]);
-
-/* The same for any valid pattern, by the rule for irregular ones. */
-TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
-                         int *colors);
+TrsvError TrsvColorRows(TrsvColorMatrix *, int *color, int *colors, int side[3]);
 
 /* multicolor.cu: TrsvOrderMulticolor on a device. Sets the order and the grid; rows > 0. */
-TrsvError TrsvDeviceOrder(const int *offsets, const int *columns, const double *values, TrsvOrdering *);
+TrsvError TrsvDeviceOrder(TrsvColorMatrix *, TrsvOrdering *);
 
-/* multicolor_waves.cu: TrsvColorWaves on a device, in the default stream. */
-TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
-                               unsigned *color, int *colors);
-
-/* order_values.cu: the magnitudes of values on the device, for TrsvOrderMulticolor; |re| + |im| for complex values. */
-TrsvError TrsvDeviceMagnitudes(int entries, TrsvPrecision, const void *values, double *magnitudes);
+/* order_values.cu: TrsvOrderMulticolor of a matrix on the device by the magnitudes of its values, |re| + |im| for
+   complex ones. */
+TrsvError TrsvDeviceOrderValues(const TrsvCSR *A, TrsvPrecision, TrsvOrdering **multicolor);
 
 enum {
-  TRSV_FILL_LONGEST = 256, /* the estimate of the discarded fill leaves out rows with more entries */
-  TRSV_FILL_SAMPLE  = 2048 /* rows of the estimate, at most */
+  TRSV_FILL_LONGEST = 256,  /* the estimate of the discarded fill leaves out rows with more entries */
+  TRSV_FILL_SAMPLE  = 2048, /* rows of the estimate, at most */
+  TRSV_FILL_BLOCK   = 128   /* threads for a row of the estimate */
 };
 
 TRSV_HOST_DEVICE int TrsvFillStride(int rows) { return (rows + TRSV_FILL_SAMPLE - 1) / TRSV_FILL_SAMPLE; }
@@ -299,8 +281,7 @@ TRSV_HOST_DEVICE int TrsvFillRow(int sample, int stride)
 /* order_values.cu: estimates from a sample of the rows how much fill ILU(0) discards: fill[0] in the natural order,
    fill[1] in the given order. order [rows], on the device: the row in each position. Works in the default stream and
    waits for it. */
-TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order, TrsvPrecision,
-                                  const void *values, double fill[2]);
+TrsvError TrsvDeviceDiscardedFill(const TrsvCSR *A, const int *order, TrsvPrecision, double fill[2]);
 
 TRSV_C_END
 #endif

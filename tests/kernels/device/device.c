@@ -318,26 +318,30 @@ static void TestNarrow(void)
   for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
     const int n      = sizes[i];
     int64_t  *wide   = malloc(sizeof(*wide) * ((size_t)n + 1)), *device;
-    int      *narrow = malloc(sizeof(int) * ((size_t)n + 1)), *found, failed = 1;
+    int      *narrow = malloc(sizeof(int) * ((size_t)n + 1)), failed = 1;
+    TrsvCSR   A, N;
 
     for (int k = 0; k < n; k++) wide[k] = narrow[k] = k % 3 ? 2147483647 - k : k;
     for (int k = 4; k < n; k += 5) { /* these do not fit */
       wide[k]   = (k % 2 ? -k : k) + ((int64_t)1 << 32);
       narrow[k] = -1;
     }
-    ExpectError(TrsvDeviceAlloc(sizeof(*wide) * (size_t)n, &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
-    ExpectError(TrsvDeviceUpload(device, wide, sizeof(*wide) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
-    ExpectError(TrsvDeviceNarrow(n, device, &found), TRSV_SUCCESS, "TrsvDeviceNarrow");
-    EqualsHost(found, narrow, (size_t)n, "indices");
-    TrsvDeviceFree(found);
+    A = (TrsvCSR){1, NULL, NULL, NULL, 1};
+    ExpectError(TrsvDeviceAlloc(sizeof(*wide) * ((size_t)n + 2), &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    A.offsets = (const int *)device, A.columns = (const int *)(device + 2);
+    ExpectError(TrsvDeviceUpload(device, (int64_t[]){0, n}, 2 * sizeof(*wide), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+    ExpectError(TrsvDeviceUpload(device + 2, wide, sizeof(*wide) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+    ExpectError(TrsvNarrowCreate(&A, &N), TRSV_SUCCESS, "TrsvNarrowCreate");
+    EqualsHost(N.columns, narrow, (size_t)n, "indices");
+    TrsvNarrowDestroy(&A, &N);
     for (int k = 1; failed && k < 100; k++) {
       SimtFailAt(k, 0);
-      const TrsvError error = TrsvDeviceNarrow(n, device, &found);
+      const TrsvError error = TrsvNarrowCreate(&A, &N);
       failed                = SimtFailed();
       SimtFailAt(0, 0);
-      Expect(failed ? error && !found : !error, "call %d fails: error %d, %s memory", k, (int)error,
-             found ? "with" : "without");
-      if (!failed) TrsvDeviceFree(found);
+      Expect(failed ? error && !N.columns : !error, "call %d fails: error %d, %s memory", k, (int)error,
+             N.columns ? "with" : "without");
+      if (!failed) TrsvNarrowDestroy(&A, &N);
     }
     TrsvDeviceFree(device);
     free(wide);

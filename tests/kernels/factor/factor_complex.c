@@ -259,9 +259,11 @@ static void CheckDiscardedFill(TrsvPrecision p)
     Set(C.values, p, Reals(p, k) + k % 2, Get(A.values, TRSV_DOUBLE, k));
     Set(C.values, p, Reals(p, k) + !(k % 2), 0);
   }
-  ExpectError(TrsvDeviceDiscardedFill(100, A.offsets, A.columns, order, TRSV_DOUBLE, A.values, real), TRSV_SUCCESS,
+  ExpectError(TrsvDeviceDiscardedFill(&(TrsvCSR){100, A.offsets, A.columns, A.values}, order, TRSV_DOUBLE, real),
+              TRSV_SUCCESS,
               "real");
-  ExpectError(TrsvDeviceDiscardedFill(100, C.offsets, C.columns, order, p, C.values, got), TRSV_SUCCESS, "turned");
+  ExpectError(TrsvDeviceDiscardedFill(&(TrsvCSR){100, C.offsets, C.columns, C.values}, order, p, got), TRSV_SUCCESS,
+              "turned");
   for (int o = 0; o < 2; o++)
     Expect(real[o] > 0 && fabs(got[o] - real[o]) <= 1e-6 * real[o], "%g, not %g", got[o], real[o]);
   FreeSquare(&A);

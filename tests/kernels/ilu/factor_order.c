@@ -83,7 +83,7 @@ static void CheckDiscardedFill(void)
       for (int i = 0; i < A.rows; i++) order[i] = A.rows % 7 ? (int)(7L * i % A.rows) : i;
       for (int i = 0; i < A.rows; i++) place[order[i]] = i;
       ComputeDiscardedFill(&A, place, wanted);
-      ExpectError(TrsvDeviceDiscardedFill(A.rows, A.offsets, A.columns, order, A.precision, A.values, got),
+      ExpectError(TrsvDeviceDiscardedFill(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, order, A.precision, got),
                   TRSV_SUCCESS, "TrsvDeviceDiscardedFill");
       for (int o = 0; o < 2; o++)
         Expect(fabs(got[o] - wanted[o]) <= 1e-12 * wanted[o], "%s, order %d: %g, not %g", ShapeName[shape], o, got[o],
@@ -119,8 +119,8 @@ static void CheckEveryType(void)
     for (int k = 0; k < n; k++)
       Set(values, p, Reals(p, k) + TrsvIsComplex(p), (k & 1 ? -1 : 1) * Get(A.values, TRSV_DOUBLE, k));
     ExpectError(TrsvScratchUpload(values, TrsvValueSize(p) * (size_t)n, &there, NULL), TRSV_SUCCESS, "values");
-    if (ExpectError(TrsvIluOrderMulticolor(&(TrsvCSR){A.rows, offsets, columns, there}, p, &made), TRSV_SUCCESS,
-                    "TrsvIluOrderMulticolor")) {
+    if (ExpectError(TrsvDeviceOrderValues(&(TrsvCSR){A.rows, offsets, columns, there}, p, &made), TRSV_SUCCESS,
+                    "TrsvDeviceOrderValues")) {
       ExpectError(TrsvDeviceDownload(order, made->order, sizeof(int) * rows, NULL), TRSV_SUCCESS, "order");
       Expect(!memcmp(order, with->order, sizeof(int) * rows), "another order with %s", PrecisionName(p));
     }

@@ -185,7 +185,7 @@ static void CheckOrderFailures(void)
     TrsvOrdering *made;
 
     SimtFailAt(k, 0);
-    const TrsvError error = TrsvIluOrderMulticolor(&csr, TRSV_DOUBLE, &made);
+    const TrsvError error = TrsvDeviceOrderValues(&csr, TRSV_DOUBLE, &made);
     failed                = SimtFailed();
     SimtFailAt(0, 0);
     errors += error != TRSV_SUCCESS;

@@ -51,8 +51,9 @@ static void CheckRuns(const int side[3], int run, const int *offsets, const int 
 {
   const int rows  = side[0] * side[1] * side[2];
   int      *color = malloc(sizeof(int) * (size_t)rows), joined = 0, colors, grid[3];
+  TrsvColorMatrix A = {rows, offsets[rows], offsets, columns, values, NULL, NULL, NULL};
 
-  if (ExpectError(TrsvColorRows(rows, offsets, columns, values, color, &colors, grid), TRSV_SUCCESS, "colors")) {
+  if (ExpectError(TrsvColorRows(&A, color, &colors, grid), TRSV_SUCCESS, "colors")) {
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) {
         const int j = columns[k];

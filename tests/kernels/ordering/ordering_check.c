@@ -66,8 +66,9 @@ static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *col
   const int rows  = o->rows;
   int      *color = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0,
       colors = 0, grid[3] = {0, 0, 0}, found = 0;
+  TrsvColorMatrix A = {rows, offsets[rows], offsets, columns, values, NULL, NULL, NULL};
 
-  if (rows) ExpectError(TrsvColorRows(rows, offsets, columns, values, color, &colors, grid), TRSV_SUCCESS, "colors");
+  if (rows) ExpectError(TrsvColorRows(&A, color, &colors, grid), TRSV_SUCCESS, "colors");
   Expect(!memcmp(grid, o->grid, sizeof(grid)), "another grid");
   for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
   for (int p = 0; p < rows; p++) {
