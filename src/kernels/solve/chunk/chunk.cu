@@ -6,42 +6,34 @@
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
-TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
-{
-  const void *const      kernel   = TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, false);
-  const TrsvDeviceLimits limits   = TrsvDeviceGetLimits();
-  int                    clusters = 0;
-
-  if (!kernel)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of length %d in steps of width %d", s->length,
-                    s->width);
-  TrsvCall(TrsvDeviceSetMaxShared(kernel));
-  while (s->cluster > 1) {
-    if (limits.clusters)
-      TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, limits.shared_bytes, &clusters));
-    if (clusters > 0) break;
-    s->cluster = limits.clusters && s->cluster > 8 ? 8 : 1; /* all devices with clusters allow 8; a MIG slice may not */
-  }
-  return TRSV_SUCCESS;
-}
-
 static ChunkPlan *Data(const TrsvPlan *plan) { return (ChunkPlan *)plan->data; }
 
-static TrsvError Launch(TrsvPlan *plan, bool reciprocals, const int *from, const int *to, bool early, const void *b,
+static TrsvError Launch(ChunkPlan *c, ChunkKernel chunk_kernel, int *from, int *to, bool early, const void *b,
                         void *x, TrsvStream stream)
 {
-  ChunkPlan *c = Data(plan);
-
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, ChunkLaunchSolve)(c, reciprocals, from, to, early, b, x, stream);
+  ChunkView A = *c;
+  A.from      = from;
+  A.to        = to;
+  return TrsvLaunchEarly(chunk_kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, b, x);
 }
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  const ChunkPlan *c = Data(plan);
+  ChunkPlan *c = Data(plan);
 
   if (c->inverse) return TrsvInverseSolve(plan, c->inverse, b, x, stream);
-  return Launch(plan, false, c->from, c->to, plan->early, b, x, stream);
+  return Launch(c, c->kernels->solve, c->from, c->to, plan->early, b, x, stream);
+}
+
+static TrsvError CopyValues(const TrsvPlan *plan, ChunkCopy chunk_values, const void *from, void *to,
+                            TrsvStream stream)
+{
+  const ChunkSummary *s = &Data(plan)->schedule;
+
+  return TrsvLaunch(chunk_values, (unsigned)s->stages,
+                    (unsigned)CHUNK_ROWS(s->settings.length, TrsvValueSize(plan->precision)), 0, stream,
+                    Data(plan)->sources, from, to);
 }
 
 static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -49,22 +41,17 @@ static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream
   ChunkPlan *c = Data(plan);
 
   if (c->inverse) return TrsvInverseSetValues(plan, c->inverse, values, stream);
-  return TRSV_BY_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
+  return CopyValues(plan, c->kernels->gather, values, c->records, stream);
 }
 
-static const void *FindReciprocalKernel(const TrsvPlan *plan)
-{
-  return TRSV_BY_PRECISION(plan->precision, ChunkKernelOf)(&Data(plan)->schedule.settings, true);
-}
-
-static int FindsPivots(const TrsvPlan *plan) { return !Data(plan)->inverse && FindReciprocalKernel(plan); }
+static int FindsPivots(const TrsvPlan *plan) { return !Data(plan)->inverse && Data(plan)->kernels->reciprocals; }
 
 static TrsvError FindReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  const ChunkPlan *c = Data(plan);
+  ChunkPlan *c = Data(plan);
 
-  TrsvCall(TrsvDeviceSetMaxShared(FindReciprocalKernel(plan)));
-  return Launch(plan, true, c->rows, c->rows, false, b, x, stream);
+  TrsvCall(TrsvDeviceSetMaxShared((const void *)c->kernels->reciprocals));
+  return Launch(c, c->kernels->reciprocals, c->rows, c->rows, false, b, x, stream);
 }
 
 static TrsvError CheckReciprocals(TrsvPlan *plan, TrsvStream stream)
@@ -74,7 +61,7 @@ static TrsvError CheckReciprocals(TrsvPlan *plan, TrsvStream stream)
 
 static TrsvError GetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
 {
-  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkScatterValues)(Data(plan), values, stream);
+  return CopyValues(plan, Data(plan)->kernels->scatter, Data(plan)->records, values, stream);
 }
 
 static const TrsvPivotSolve pivot_solve = {FindsPivots, FindReciprocals, CheckReciprocals, GetValues};
@@ -99,20 +86,15 @@ static void Destroy(TrsvPlan *plan)
   ChunkPlan *c = Data(plan);
 
   if (!c) return;
-  TrsvInverseDestroy(c->inverse);
+  TrsvInverseDestroy(&c->inverse);
   TrsvChunkFreeSchedule(c);
   free(c);
 }
 
-/* The formulas are those of an H200. The slowdown is for devices without clusters, or with less shared memory. */
-static double Slowdown(const TrsvStatistics *s, TrsvPrecision precision)
-{
-  return TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
-}
-
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) * Slowdown(s, precision);
+  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
+         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
 }
 
 static TrsvError AllocatePlan(TrsvPlan *plan)
@@ -124,21 +106,15 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
   return TrsvAlloc(sizeof(ChunkPlan), &plan->data);
 }
 
-static TrsvError BeginPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                            int rank)
-{
-  return A->rows ? TrsvChunkScheduleBegin(plan, A, analysis, source, rank) : TRSV_SUCCESS;
-}
-
 static TrsvError FinishPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return Data(plan)->setup ? TrsvChunkScheduleEnd(plan) : TRSV_SUCCESS;
+  return TrsvChunkScheduleEnd(plan);
 }
 
 static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   TrsvCall(AllocatePlan(plan));
-  return BeginPlain(plan, A, analysis, source, plan->rank);
+  return TrsvChunkScheduleBegin(plan, A, analysis, source, plan->rank);
 }
 
 /* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
@@ -149,7 +125,7 @@ extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *
   TrsvCall(AllocatePlan(plan));
   TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
   if (Data(plan)->inverse) return TrsvInverseEnd(plan, Data(plan)->inverse);
-  return BeginPlain(plan, A, analysis, source, 0);
+  return TrsvChunkScheduleBegin(plan, A, analysis, source, 0);
 }
 
 static double ProductSeconds(const TrsvPlan *inverted)
@@ -169,7 +145,7 @@ static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis
   TrsvCall(AllocatePlan(plan));
   if (plan->rank <= 1 && TrsvModelInverse(s, plan->precision) < TrsvModelChunk(s, plan->precision))
     TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
-  return Data(plan)->inverse ? TRSV_SUCCESS : BeginPlain(plan, A, analysis, source, rank > 0 ? rank : 0);
+  return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkScheduleBegin(plan, A, analysis, source, rank > 0 ? rank : 0);
 }
 
 /* Begins the product with inverted blocks and waits for its schedule. The plan has no inverted blocks if there is no
@@ -181,8 +157,7 @@ static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 
   if (!error && *inverse) error = TrsvChunkScheduleWait((*inverse)->product);
   if (!error) return TRSV_SUCCESS;
-  TrsvInverseDestroy(*inverse);
-  *inverse = NULL;
+  TrsvInverseDestroy(inverse);
   return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS : error;
 }
 
@@ -194,7 +169,7 @@ static TrsvError CompareForms(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
                               double *without)
 {
   const TrsvStatistics *s        = &analysis->statistics;
-  const double          slowdown = Slowdown(s, TRSV_DOUBLE);
+  const double          slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
   double                with     = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown;
   ChunkPlan            *c        = Data(plan);
 
@@ -203,22 +178,19 @@ static TrsvError CompareForms(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
     TrsvCall(TrsvChunkScheduleWait(c->inverse->product));
     with = ProductSeconds(plan);
     if (with < *without) return TRSV_SUCCESS;
-    TrsvInverseDestroy(c->inverse);
-    c->inverse = NULL;
-    TrsvCall(BeginPlain(plan, A, analysis, source, 0));
+    TrsvInverseDestroy(&c->inverse);
+    TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
   }
   TrsvCall(TrsvChunkScheduleWait(plan));
   *without = TrsvChunkScheduleSeconds(&c->schedule.settings, c->schedule.steps) / TrsvModel.inverse_instead;
   return with < *without ? BeginInverted(plan, A, analysis, source) : TRSV_SUCCESS;
 }
 
-/* Completes the plan with inverted blocks. Frees the schedule without them. */
+/* Completes the plan with inverted blocks, if it is not complete. Frees the schedule without them. */
 static TrsvError EndInverted(TrsvPlan *plan)
 {
-  ChunkPlan *c = Data(plan);
-
-  TrsvChunkFreeSchedule(c);
-  return TrsvInverseEnd(plan, c->inverse);
+  TrsvChunkFreeSchedule(Data(plan));
+  return TrsvInverseEnd(plan, Data(plan)->inverse);
 }
 
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
@@ -226,17 +198,16 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
   ChunkPlan *c = Data(plan);
   double     without;
 
-  if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return FinishPlain(plan, A, analysis, source);
+  if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return TrsvChunkScheduleEnd(plan);
   TrsvCall(CompareForms(plan, A, analysis, source, &without));
   if (c->inverse && ProductSeconds(plan) < without) TrsvCall(EndInverted(plan));
   /* now the records of the product may need other settings, with which it takes longer */
   const int inverts = (c->inverse && ProductSeconds(plan) < without) == (plan->rank == 0);
   if (inverts && !c->inverse) TrsvCall(BeginInverted(plan, A, analysis, source));
-  if (inverts && c->inverse) return c->inverse->unfinished ? EndInverted(plan) : TRSV_SUCCESS;
-  TrsvInverseDestroy(c->inverse);
-  c->inverse = NULL;
-  if (!c->setup) TrsvCall(BeginPlain(plan, A, analysis, source, 0));
-  return FinishPlain(plan, A, analysis, source);
+  if (inverts && c->inverse) return EndInverted(plan);
+  TrsvInverseDestroy(&c->inverse);
+  if (!c->setup) TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
+  return TrsvChunkScheduleEnd(plan);
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {

@@ -28,39 +28,45 @@ enum {
   CHUNK_APART_MAX = 255
 };
 
-/* The data of a plan. A place is the index of a record in its stage: step * width + lane. */
-struct ChunkPlan {
-  ChunkSummary   schedule;
-  size_t         places;
-  unsigned       blocks;
-  size_t         shared_bytes;
-  unsigned char *records; /* its memory also holds words and the device's part of sync */
-  void          *memory;  /* holds sources, rows, places_in and imports */
-  ChunkHead     *heads;
-  ChunkSources   sources;
-  int           *rows;             /* [places] of each stage: 1 + row, in rising order, then 0 */
-  int           *from, *to;        /* [places] the same for 1 + the indices into b and x; without permutations: rows */
+/* The arguments of the solve kernels. A place is the index of a record in its stage: step * width + lane. */
+struct ChunkView {
+  unsigned       cluster, clusters, ring, cells, stages, exports;
+  int            bounded;          /* cells for imports are reused */
+  unsigned char *records;          /* by stage: header, steps; its memory also holds words and the device's part of sync */
+  ChunkHead     *heads;            /* one for each block of the launch */
+  int           *from, *to;        /* [places] as rows, for 1 + the indices into b and x; without permutations: rows */
   unsigned char *places_in;        /* [places] the place of each entry of rows */
+  ChunkImport   *imports;
   int           *batch_of, *after; /* if cells are reused: [stages] the batches that a stage needs; [batches] the stages
                                       that must end before a batch gets cells */
-  ChunkImport   *imports;
-  void          *words;
+  void          *words;            /* [2 * exports] each its own flag; launches alternate between the halves */
   TrsvSync       sync;
-  Inverse       *inverse;      /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
-  ChunkSetup    *setup;        /* from TrsvChunkScheduleBegin to TrsvChunkScheduleEnd */
 };
 
-template <class T> struct ChunkView {
-  unsigned             cluster, clusters, ring, cells, stages, exports;
-  int                  bounded; /* cells for imports are reused */
-  const unsigned char *records; /* by stage: header, steps */
-  const ChunkHead     *heads;   /* one for each block of the launch */
-  const int           *from, *to;
-  const unsigned char *places;
-  const ChunkImport   *imports;
-  const int           *batch_of, *after;
-  T                   *words; /* [2 * exports] each its own flag; launches alternate between the halves */
-  TrsvSync             sync;
+/* The kernels for records of a length in steps of a width. */
+typedef void (*ChunkKernel)(const ChunkView, const void *b, void *x);
+typedef void (*ChunkCopy)(const ChunkSources, const void *from, void *to);
+struct ChunkKernels {
+  int         length, width;
+  ChunkKernel solve, reciprocals; /* reciprocals: NULL if unused */
+  ChunkCopy   gather, scatter;    /* values into records, and back; a block for each stage, a thread for each place */
+};
+
+/* chunk_solve.cu: the kernels for these settings; NULL: there are none. */
+template <class T> const ChunkKernels *ChunkKernelsOf(const TrsvChunkSettings *);
+
+/* The data of a plan. */
+struct ChunkPlan : ChunkView {
+  ChunkSummary        schedule;
+  const ChunkKernels *kernels;
+  size_t              places;
+  unsigned            blocks;
+  size_t              shared_bytes;
+  void               *memory;  /* holds sources, rows, places_in and imports */
+  ChunkSources        sources;
+  int                *rows;    /* [places] of each stage: 1 + row, in rising order, then 0 */
+  Inverse            *inverse; /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
+  ChunkSetup         *setup;   /* from TrsvChunkScheduleBegin to TrsvChunkScheduleEnd */
 };
 
 /* Offsets of values in a record, and of records in a stage. */
@@ -92,22 +98,13 @@ static __device__ __forceinline__ unsigned chunk_sums(unsigned values, unsigned 
   return sum - own;
 }
 
-/* chunk_solve.cu: the kernel for these settings that solves, or that finds reciprocals; NULL: there is none. And its
-   launch, with from and to as in a plan. */
-template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
-template <class T> TrsvError   ChunkLaunchSolve(ChunkPlan *, bool reciprocals, const int *from, const int *to,
-                                                bool early, const void *b, void *x, TrsvStream);
-
-/* chunk_values.cu: copies values into records, each divided by its row's diagonal; and back, for a unit diagonal. */
-template <class T> TrsvError ChunkGatherValues(ChunkPlan *, const void *values, TrsvStream);
-template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values, TrsvStream);
-
-/* chunk.cu: allows the solve kernel for these settings the largest shared memory, and reduces the cluster to a size
-   that the device can run. TRSV_ERR_UNSUPPORTED: there is no kernel. */
-TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
+/* chunk_plan.cu: TrsvChunkSettingsRank for the current device. */
+TrsvError ChunkRank(const TrsvStatistics *, TrsvPrecision, TrsvChunkSettings choice[CHUNK_CHOICES],
+                    double time[CHUNK_CHOICES], int *choices);
 
 /* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits
-   for it; the plan's summary then has its settings and steps. End waits if Wait has not, and makes the records. */
+   for it; the plan's summary then has its settings and steps. End waits if Wait has not, and makes the records. Without
+   rows there is no schedule. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
 TrsvError TrsvChunkScheduleWait(TrsvPlan *);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);

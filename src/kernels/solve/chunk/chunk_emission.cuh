@@ -5,21 +5,17 @@
 #ifndef TRSV_CHUNK_EMISSION_CUH
 #define TRSV_CHUNK_EMISSION_CUH
 
-#include "solve/chunk/chunk.h"
+#include "solve/chunk/chunk.cuh"
 #include "solve/schedule/chunk_graph.cuh"
 
-struct ChunkPlan; /* a plan: chunk.cuh */
-
-/* The arrays of an emission. A use is a dependency that is read from a cell for imports. */
-struct ChunkEmission {
-  ChunkGraph           G;
-  int                  K, W, chunks, cluster, ring, import_lifetime, capacity; /* capacity: cells for imports */
-  int                  size;                                                   /* bytes of a value */
-  int                  nodes, uses, stages, bits; /* nodes: records; bits: of a time in key */
-  int                  stored, toward;            /* as in ChunkHeights */
-  int                  wide; /* some value is too far from its row's diagonal for a distance of a byte */
-  const int           *cuts, *first, *time, *taken;
-  const unsigned char *sorted;
+/* The schedule and the arrays of an emission. A use is a dependency that is read from a cell for imports. words are
+   those of all its launches. */
+struct ChunkEmission : ChunkSchedule {
+  ChunkGraph G;
+  int        capacity, size;     /* cells for imports; bytes of a value */
+  int        uses, stages, bits; /* bits: of a time in key */
+  int        stored, toward;     /* as in ChunkHeights */
+  int        wide;               /* CHUNK_WIDE */
 
   /* Of each record: its position (NULL: the record's number), its place in the chunk (step * W + lane), its number in
      the order of times, the cell of the next chunk into which it is pushed. */
@@ -29,9 +25,7 @@ struct ChunkEmission {
      uses, exports, values with the diagonal's. The sums overwrite their terms; exports use the array of steps. */
   unsigned *key;
   int      *node, *step, *use, *export_, *source;
-  /* Of each chunk: its first record in the order of times, its first stage, its first batch. */
-  int *begin, *stage, *batch;
-  int *wide_word;                 /* `wide` on the device */
+  int *begin, *stage;             /* of each chunk: its first record in the order of times, its first stage */
   int *stage_first, *stage_chunk; /* [stages + 1] a stage's first record in the order of times; [stages] its chunk */
   /* Of each use: its cell; its record; sums over earlier uses: first uses of imports, and of imports through L2. */
   unsigned short *cell;
@@ -43,12 +37,11 @@ struct ChunkEmission {
   unsigned short *group_cell;
   ChunkImport    *imports; /* through L2: the record in the order of times, the cell */
   /* If cells are reused: a group's import; an import's first use in the sorted list, and the stage of its last use. */
-  int      *group_import, *import_head, *import_last;
-  unsigned *words; /* shared by the blocks of a launch */
+  int *group_import, *import_head, *import_last;
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
-static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.K, e.size); }
+static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.settings.length, e.size); }
 /* The stage, in its chunk, of record i in the order of times. */
 static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 {
@@ -58,30 +51,30 @@ static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 /* Calls f(dependency, source) for each dependency of a record. */
 template <class F> static __device__ __forceinline__ void emit_dependencies(const ChunkEmission &e, int node, F f)
 {
-  const int      p = e.owner ? e.owner[node] : node, records = e.first ? e.first[p + 1] - e.first[p] : 1;
+  const int      p = e.owner ? e.owner[node] : node, records = chunk_first(e.first, p + 1) - chunk_first(e.first, p);
   const ChunkRow row   = chunk_row(e.G, p);
   int            begin = 0, end = row.n;
 
   if (records > 1) { /* as in chunk_place.cuh: sorted dependencies, and partial sums */
-    const int r = node - e.first[p], take = r < records - 1 ? e.K : row.n + records - 1 - r * e.K;
+    const int K = e.settings.length, r = node - e.first[p], take = r < records - 1 ? K : row.n + records - 1 - r * K;
     begin       = e.taken[node];
     end         = r < records - 1 ? e.taken[node + 1] : row.n;
-    for (int x = end - begin, b = r * e.K - begin; x < take; x++, b++) f(e.first[p] + b, 1);
+    for (int x = end - begin, b = r * K - begin; x < take; x++, b++) f(e.first[p] + b, 1);
   }
   for (int j = begin; j < end; j++) {
     const int k = row.begin + (records > 1 ? e.sorted[row.begin + j] : j), c = chunk_position(e.G, k);
-    f(e.first ? e.first[c + 1] - 1 : c, chunk_source(e.G, k));
+    f(chunk_first(e.first, c + 1) - 1, chunk_source(e.G, k));
   }
 }
 
 /* Calls f(dependency) for each use of a record: a result of another chunk, or one that has left the ring. */
 template <class F> static __device__ __forceinline__ void emit_uses(const ChunkEmission &e, int i, F f)
 {
-  const int node = e.node[i], from = e.cuts[emit_chunk(e, i)], first = e.first ? e.first[from] : from,
-            step = e.at[node] / e.W;
+  const int node = e.node[i], first = chunk_first(e.first, e.cuts[emit_chunk(e, i)]), W = e.settings.width,
+            step = e.at[node] / W;
 
   emit_dependencies(e, node, [&](int d, int) {
-    if (d < first || (step - e.at[d] / e.W) * e.W > e.ring - 2 * e.W) f(d);
+    if (d < first || (step - e.at[d] / W) * W > e.settings.ring - 2 * W) f(d);
   });
 }
 
@@ -100,23 +93,27 @@ struct ChunkDraft {
   unsigned       *exports;
 };
 
-/* The scratch of an emission. early is needed until all imports have cells, numbered and cells until the draft of the
-   records is written, draft until the records are written. */
+/* The scratch of an emission. early is needed until all imports have cells, numbered until the draft of the records is
+   written, draft until the records are written. Most of it is freed before the records are allocated. */
 struct ChunkScratch {
-  TrsvScratch numbered, cells[2], early[2], draft;
+  TrsvScratch numbered[3], early[2], draft;
 };
 
-#define CHUNK_EXPORTS_OF(rows) (1 + (rows) / 32)
+/* Allocates memory of a plan and counts its bytes. */
+static inline TrsvError ChunkAllocate(TrsvPlan *plan, size_t bytes, void *pointer)
+{
+  plan->bytes += bytes;
+  return TrsvDeviceAlloc(bytes, pointer);
+}
 
-/* The parts of an emission, in this order: numbers places; assigns cells; checks, if cells are reused, that they are
-   free in time; writes the draft; writes the records. Scratch has separate allocations for different lifetimes: most of
-   it is freed before the records are allocated. */
-TrsvError TrsvChunkNumber(const ChunkHeights *, const ChunkSchedule *, ChunkEmission *, ChunkScratch *);
-TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSummary *, ChunkScratch *);
-TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSummary *, ChunkHead *heads, int *batch_of, int *after,
-                           int *fits);
-TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSummary *, size_t sources, ChunkPlan *, ChunkDraft *,
+/* The parts of an emission, in this order. Number: places of records, with a lifetime of imports.
+   Cells: cells for imports; *fits: they fit into shared memory and, if they are reused, are free in time. Write: the
+   draft, of this many records and dependencies, and what else a plan has without values. Records: the records. */
+TrsvError TrsvChunkNumber(TrsvPrecision, const ChunkHeights *, const ChunkSchedule *, int lifetime, ChunkEmission *,
+                          ChunkScratch *);
+TrsvError TrsvChunkCells(TrsvPlan *, ChunkEmission *, ChunkScratch *, int *fits);
+TrsvError TrsvChunkWrite(TrsvPlan *, const ChunkEmission *, size_t records, size_t dependencies, ChunkDraft *,
                          ChunkScratch *);
-TrsvError TrsvChunkRecords(const ChunkSummary *, TrsvPrecision, const ChunkDraft *, ChunkPlan *);
+TrsvError TrsvChunkRecords(TrsvPlan *, const ChunkDraft *);
 
 #endif

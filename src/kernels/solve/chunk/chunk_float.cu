@@ -3,4 +3,3 @@
 */
 #define TRSV_REAL float
 #include "solve/chunk/chunk_solve.cu"
-#include "solve/chunk/chunk_values.cu"

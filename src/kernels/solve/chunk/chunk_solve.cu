@@ -24,11 +24,12 @@
 */
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_compute.cuh"
+#include "solve/chunk/chunk_values.cuh"
 
 /* --- the other warps --- */
 
 /* Copies the records of the chunk into shared memory, stage by stage: lanes 0 .. trsv_copy_lanes() - 1. */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A,
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView &A,
                                                                                    const ChunkHead &h, unsigned base,
                                                                                    unsigned first_stage, unsigned lane)
 {
@@ -47,7 +48,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
 
 /* Replaces 1/d by b/d in the stages me, me + RHS_WARPS, ... */
 template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(
-  const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
+  const ChunkView &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
 {
   typedef ChunkLayout<T, K, W> Layout;
   constexpr int                N = Layout::rows / 32;
@@ -61,7 +62,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
     for (int j = 0; j < N; j++) {
       const size_t at = (size_t)(h.stage + stage) * Layout::rows + (unsigned)j * 32 + lane;
       row[j]          = stage < h.stages ? A.from[at] : 0;
-      place[j]        = stage < h.stages ? A.places[at] : 0;
+      place[j]        = stage < h.stages ? A.places_in[at] : 0;
     }
   };
   const auto load_right = [&] {
@@ -102,7 +103,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
 
 /* Fetches batches me, me + IMPORTERS, ... through L2. The first poll of a batch loads all its words. After a poll that
    has not completed the first unfinished group of 32 words, the next poll loads only that group. */
-template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h,
+template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView &A, const ChunkHead &h,
                                                                        const T *now, unsigned base, unsigned cells,
                                                                        int me, unsigned lane)
 {
@@ -164,7 +165,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
 
 /* Bounds the waits for values that neighbors push: no warp of this block fetches them. If the chunk makes no progress
    within the spin limit, or another wait has exceeded it, NaN replaces the missing values. */
-template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h,
+template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView &A, const ChunkHead &h,
                                                                       unsigned base, unsigned cells, unsigned lane)
 {
   TrsvSpinLimit spin;
@@ -183,7 +184,7 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 }
 
 /* Writes x of stages me, me + WRITERS, ... */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView<T> &A,
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView &A,
                                                                                     const ChunkHead &h, T *x,
                                                                                     unsigned base, int me,
                                                                                     unsigned lane)
@@ -201,7 +202,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
     for (int j = 0; j < N; j++) {
       const size_t at = (size_t)(h.stage + stage) * ROWS + (unsigned)j * 32 + lane;
       row[j]          = A.to[at];
-      place[j]        = A.places[at];
+      place[j]        = A.places_in[at];
     }
     /* the parity is unambiguous: the computing warp waits for the writers before it uses this slot again */
     trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
@@ -219,7 +220,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
 }
 
 template <class T, int K, int W, bool RECIPROCALS> static __global__ void __launch_bounds__(WARPS * 32)
-  chunk_solve(const ChunkView<T> A, const T *b, T *x)
+  chunk_solve(const ChunkView A, const void *b, void *x)
 {
   const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32,
                  base        = trsv_shared_address();
@@ -264,8 +265,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank,
                   turn  = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
   const ChunkHead h    = A.heads[chunk];
-  T *const        now  = A.words + (turn ? A.exports : 0);
-  T *const        then = A.words + (turn ? 0 : A.exports);
+  T *const        now  = (T *)A.words + (turn ? A.exports : 0);
+  T *const        then = (T *)A.words + (turn ? 0 : A.exports);
 
   if (warp != COPIER) trsv_wait_for_previous(); /* the copier reads nothing that a launch writes */
   if (thread == 0) trsv_let_next_start();
@@ -280,90 +281,44 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
       break;
     case RESETTER:
       for (int i = h.export_ + (int)lane; i < h.export_ + h.exports; i += 32) then[i] = trsv_not_ready<T>();
-      if (A.cluster > 1) chunk_watch(A, h, base, cells, lane);
+      if (A.cluster > 1) chunk_watch<T>(A, h, base, cells, lane);
       break;
     case 1:
     case 2:
     case 3:
-    case 5: chunk_import(A, h, now, base, cells, warp == 5 ? 3 : (int)warp - 1, lane); break;
+    case 5: chunk_import<T>(A, h, now, base, cells, warp == 5 ? 3 : (int)warp - 1, lane); break;
     case 6:
     case 7:
-    case 10: multiply_rhs<T, K, W>(A, h, b, base, first_stage, warp == 10 ? 2 : (int)warp - 6, lane); break;
-    default: chunk_write<T, K, W>(A, h, x, base, warp == 11, lane);
+    case 10: multiply_rhs<T, K, W>(A, h, (const T *)b, base, first_stage, warp == 10 ? 2 : (int)warp - 6, lane); break;
+    default: chunk_write<T, K, W>(A, h, (T *)x, base, warp == 11, lane);
     }
   trsv_warp_sync();
   if (A.cluster > 1) trsv_cluster_sync(); /* no block leaves while another may store into its memory */
 }
 
-/* --- launches --- */
-
-template <class T> using ChunkKernel = void (*)(const ChunkView<T>, const T *, T *);
-
-template <class T> struct ChunkSolver {
-  int            length, width;
-  ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
-};
+/* --- the kernels of a plan --- */
 
 /* NULL for complex values with reciprocals or long records. */
-template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel<T> chunk_kernel()
+template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel chunk_kernel()
 {
   if constexpr (sizeof(T) > sizeof(TrsvReal<T>) && (RECIPROCALS || K > CHUNK_COMPLEX_MAX)) return NULL;
   else return chunk_solve<T, K, W, RECIPROCALS>;
 }
 
-#define CHUNK_SOLVER(K, W)  {K, W, chunk_kernel<T, K, W, false>(), NULL}
-#define CHUNK_SOLVERS(K, W) {K, W, chunk_kernel<T, K, W, false>(), chunk_kernel<T, K, W, true>()}
+#define CHUNK_KERNELS(K, W, reciprocals) \
+  {K, W, chunk_kernel<T, K, W, false>(), reciprocals, chunk_gather<T, K, W>, chunk_scatter<T, K, W>}
+#define CHUNK_WITH_RECIPROCALS(K, W) CHUNK_KERNELS(K, W, (chunk_kernel<T, K, W, true>()))
 
-template <class T> static const ChunkSolver<T> *FindSolver(const TrsvChunkSettings *s)
+template <class T> const ChunkKernels *ChunkKernelsOf(const TrsvChunkSettings *s)
 {
-  static const ChunkSolver<T> table[] = {
-    CHUNK_SOLVER(2, 8),   CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8),
-    CHUNK_SOLVERS(3, 32), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(13, 32),
+  static const ChunkKernels table[] = {
+    CHUNK_KERNELS(2, 8, NULL),     CHUNK_WITH_RECIPROCALS(2, 32), CHUNK_KERNELS(3, 8, NULL),
+    CHUNK_WITH_RECIPROCALS(3, 32), CHUNK_WITH_RECIPROCALS(5, 32), CHUNK_KERNELS(13, 32, NULL),
   };
 
-  for (const ChunkSolver<T> &k : table)
-    if (k.length == s->length && k.width == s->width) return &k;
+  for (const ChunkKernels &k : table)
+    if (k.length == s->length && k.width == s->width) return k.solve ? &k : NULL;
   return NULL;
 }
 
-template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool reciprocals)
-{
-  const ChunkSolver<T> *k = FindSolver<T>(s);
-
-  return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
-}
-
-template <class T> TrsvError ChunkLaunchSolve(ChunkPlan *c, bool reciprocals, const int *from, const int *to,
-                                              bool early, const void *b, void *x, TrsvStream stream)
-{
-  const ChunkSummary   *s      = &c->schedule;
-  const ChunkSolver<T> *k      = FindSolver<T>(&s->settings);
-  const ChunkKernel<T>  chunk_kernel = reciprocals ? k->reciprocals : k->solve;
-  ChunkView<T>          A;
-
-  A.cluster  = (unsigned)s->settings.cluster;
-  A.clusters = c->blocks / A.cluster;
-  A.ring     = (unsigned)s->settings.ring;
-  A.cells    = (unsigned)s->cells;
-  A.stages   = (unsigned)s->settings.stages;
-  A.exports  = (unsigned)s->exports;
-  A.bounded  = s->settings.import_lifetime >= 0;
-  A.records  = c->records;
-  A.heads    = c->heads;
-  A.from     = from;
-  A.to       = to;
-  A.places   = c->places_in;
-  A.imports  = c->imports;
-  A.batch_of = c->batch_of;
-  A.after    = c->after;
-  A.words    = (T *)c->words;
-  A.sync     = c->sync;
-  return TrsvLaunchEarly(chunk_kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A,
-                         (const T *)b, (T *)x);
-}
-
-#define CHUNK_SOLVE_INSTANCES(T) \
-  template const void *ChunkKernelOf<T>(const TrsvChunkSettings *, bool); \
-  template TrsvError   ChunkLaunchSolve<T>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, \
-                                           TrsvStream);
-CHUNK_SOLVE_INSTANCES(TRSV_REAL)
+template const ChunkKernels *ChunkKernelsOf<TRSV_REAL>(const TrsvChunkSettings *);

@@ -9,54 +9,13 @@
    thread waits for another block. Same bits: integers.
 */
 #include <limits.h>
-#include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_emission.cuh"
 
-/* --- cells that are reused --- */
-
-/* batch_of: the batches that each stage needs. Also sets the first batch of each chunk. */
-static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, int *batch_of)
-{
-  const int s = trsv_index();
-
-  if (s < e.chunks) heads[s].batch = e.batch[s];
-  if (s >= e.stages) return;
-  const int q       = emit_chunk(e, e.stage_first[s]),
-            imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
-  batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-}
-
-/* after, zeros before: the number of stages that must end before a batch gets its cells. */
-static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
-{
-  const int m = trsv_index();
-
-  if (m >= count) return;
-  const ChunkHead &h = heads[emit_chunk(e, e.user[e.sorted_use[e.import_head[m]]])];
-  const int        n = m - h.import_;
-  if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
-}
-
-/* Checks that each batch gets its cells two stages before the first stage that needs it: a stage is ready only after
-   its imports have cells, and the stage before it ends only after that. */
-static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count,
-                                   unsigned *late)
-{
-  const int m = trsv_index();
-
-  if (m >= count) return;
-  const int        i = e.user[e.sorted_use[e.import_head[m]]];
-  const ChunkHead &h = heads[emit_chunk(e, i)];
-  const int        n = m - h.import_, stages = after[h.batch + n / CHUNK_BATCH];
-  if (n % CHUNK_BATCH == 0 && stages && stages + 1 > emit_stage(e, i)) atomicMax(late, 1u);
-}
-
-/* --- records --- */
-
 /* The exports in the draft of a stage: the number of the first, then a bit for each record. */
+static constexpr int write_words(int rows) { return 1 + rows / 32; }
 static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows)
 {
-  return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows);
+  return d.exports + (size_t)stage * (size_t)write_words(rows);
 }
 
 /* Writes the draft of a stage, and a share of all imports. */
@@ -66,7 +25,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const int      stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
                  m    = e.stage_first[stage + 1] - first;
   const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
-  const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
+  const bool     whole    = node >= 0 && node == chunk_first(e.first, p + 1) - 1;
   const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
 
   /* an import names its record so far; the number of the export replaces it */
@@ -98,13 +57,13 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   if (node < 0) return;
 
   /* sorts the dependencies by step, the latest last; imports count as two steps old */
-  const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
+  const int W = e.settings.width, own_first = chunk_first(e.first, e.cuts[e.stage_chunk[stage]]), step = e.at[node] / W;
   int       n = 0, u = e.use[first + t], least = INT_MAX, when[13] = {0}, cell[13], source[13];
 
   emit_dependencies(e, node, [&](int d, int s) {
-    const int  before = d < chunk_first ? step - 2 : e.at[d] / e.W;
-    const bool far = d < chunk_first || (step - before) * e.W > e.ring - 2 * e.W;
-    const int  c = far ? e.cell[u++] : CHUNK_CELL + (e.at[d] & (e.ring - 1));
+    const int  before = d < own_first ? step - 2 : e.at[d] / W;
+    const bool far = d < own_first || (step - before) * W > e.settings.ring - 2 * W;
+    const int  c = far ? e.cell[u++] : CHUNK_CELL + (e.at[d] & (e.settings.ring - 1));
     int        j = n++;
 
     for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
@@ -131,11 +90,11 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
 /* Writes the records of a stage from the draft. */
 static __global__ void __launch_bounds__(256)
-  write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
+  write_records(int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = CHUNK_ROWS(K, size),
-            step_bytes        = CHUNK_QUADS(K, size) * W * 16;
+  const int K = w.schedule.settings.length, W = w.schedule.settings.width, stage = (int)blockIdx.x,
+            t = (int)threadIdx.x, rows = CHUNK_ROWS(K, size), step_bytes = CHUNK_QUADS(K, size) * W * 16;
   const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
   unsigned char *const  record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
@@ -165,33 +124,69 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
-                           int *fits)
+/* Applies a permutation to rows: to[i] = 1 + map[row] for an entry 1 + row, 0 for 0. One thread for each place. */
+static __global__ void chunk_permute(size_t places, const int *rows, const int *map, int *to)
 {
-  unsigned now[CHUNK_WORDS];
+  const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 
-  TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
-  TrsvCall(TrsvLaunchEach(write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
-  TrsvCall(TrsvDeviceClear(after, sizeof(int) * (size_t)s->batches, NULL));
-  TrsvCall(TrsvLaunchEach(write_after, (size_t)s->imports, *e, heads, after, s->imports));
-  TrsvCall(TrsvLaunchEach(write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_MAXIMUM));
-  TrsvCall(ChunkWordsRead(e->words, now));
-  *fits = !now[CHUNK_MAXIMUM];
-  return TRSV_SUCCESS;
+  if (at < places) to[at] = rows[at] > 0 ? 1 + map[rows[at] - 1] : 0;
 }
 
-TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d,
+TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, size_t records, size_t dependencies, ChunkDraft *d,
                          ChunkScratch *scratch)
 {
-  TrsvCall(scratch->draft.take(sources, d->cells, (size_t)s->stages * CHUNK_EXPORTS_OF(emit_rows(*e)), d->exports));
-  return TrsvLaunch(write_stages, (unsigned)e->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c, *d);
+  ChunkPlan    *c      = (ChunkPlan *)plan->data;
+  ChunkSummary *s      = &c->schedule;
+  const int     rows   = emit_rows(*e);
+  int          &stages = s->settings.stages; /* in shared memory */
+  size_t        bytes;
+
+  while (stages > CHUNK_LEAST && ChunkCapacity(&s->settings, stages, e->size) < s->cells) stages--;
+  c->places       = (size_t)s->stages * (size_t)rows;
+  c->shared_bytes = CHUNK_FRONT + (size_t)e->size * (size_t)(s->settings.ring + s->cells) +
+                    (size_t)stages * CHUNK_STAGE((size_t)s->settings.length, (size_t)e->size);
+  TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
+    if (e->wide) a.take(records + dependencies, c->sources.wide);
+    else a.take(records, c->sources.diagonal, dependencies, c->sources.apart);
+    a.take(2 * (size_t)s->stages, c->sources.starts, c->places, c->sources.counts, c->places, c->rows);
+    a.take(c->places, c->places_in, (size_t)s->imports, c->imports);
+  }, &c->memory, &bytes));
+  plan->bytes += bytes;
+  c->from = c->to = c->rows;
+  c->sources.toward = e->toward;
+  c->sources.stored = e->stored;
+  TrsvCall(scratch->draft.take(records + dependencies, d->cells, (size_t)(s->stages * write_words(rows)), d->exports));
+  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, *d);
 }
 
-TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
+/* Makes the indices into b, or into x, from rows. */
+static TrsvError PermuteRows(TrsvPlan *plan, const ChunkPlan *c, const int *map, int **index)
 {
-  const int size = (int)TrsvValueSize(precision);
+  if (!map) return TRSV_SUCCESS;
+  TrsvCall(ChunkAllocate(plan, sizeof(int) * c->places, index));
+  return TrsvLaunchEach(chunk_permute, c->places, c->places, (const int *)c->rows, map, *index);
+}
 
-  TrsvCall(TrsvClearWords(precision, 2 * (size_t)s->exports, c->words, c->sync.ticket, NULL));
-  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length, size), 0, NULL,
-                    s->settings.length, s->settings.width, size, *c, *d);
+TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
+{
+  ChunkPlan          *c    = (ChunkPlan *)plan->data;
+  const ChunkSummary *s    = &c->schedule;
+  const int           K    = s->settings.length;
+  const size_t        size = TrsvValueSize(plan->precision), words = 2 * (size_t)s->exports,
+               records = (CHUNK_STAGE((size_t)K, size) * (size_t)s->stages + 255) / 256 * 256; /* then words start a line */
+
+  TrsvCall(ChunkAllocate(plan, records + size * words + sizeof(unsigned) * TRSV_SYNC_WORDS, &c->records));
+  c->words    = c->records + records;
+  c->cluster  = (unsigned)s->settings.cluster;
+  c->clusters = c->blocks / c->cluster;
+  c->ring     = (unsigned)s->settings.ring;
+  c->cells    = (unsigned)s->cells;
+  c->stages   = (unsigned)s->settings.stages;
+  c->exports  = (unsigned)s->exports;
+  c->bounded  = s->settings.import_lifetime >= 0;
+  TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + size * words), &c->sync));
+  TrsvCall(TrsvClearWords(plan->precision, words, c->words, c->sync.ticket, NULL));
+  TrsvCall(TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(K, size), 0, NULL, (int)size, *c, *d));
+  TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
+  return PermuteRows(plan, c, plan->given.x_index, &c->to);
 }

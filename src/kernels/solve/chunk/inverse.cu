@@ -33,12 +33,6 @@ enum {
 
 static const float growth_limit = 100;
 
-/* The number of lanes before this one in a mask. */
-static __device__ __forceinline__ int inverse_rank(unsigned have, int lane)
-{
-  return __popc(have & ((1u << lane) - 1));
-}
-
 template <class R> static __device__ __forceinline__ R inverse_divide(R a, R b) { return a / b; }
 template <class R> static __device__ __forceinline__ TrsvComplex<R> inverse_divide(TrsvComplex<R> a, TrsvComplex<R> b)
 {
@@ -83,7 +77,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   T       *to   = inverse + A.start[group];
   unsigned left = reach;
   for (unsigned have; (have = __ballot_sync(~0u, left != 0)); to += __popc(have), left &= left - 1)
-    if (left) to[inverse_rank(have, lane)] = X[lane * stride + __ffs((int)left) - 1];
+    if (left) to[__popc(have & ((1u << lane) - 1))] = X[lane * stride + __ffs((int)left) - 1];
 
   T  mine = 0;
   T *out  = p < A.rows ? values + A.begin[i] : NULL;
@@ -134,7 +128,7 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
     for (int n = 0; n < ENTRIES; n++, left &= left - 1) {
       const unsigned have = __ballot_sync(~0u, left != 0);
 
-      entry[n] = left ? from[inverse_rank(have, lane)] : 0;
+      entry[n] = left ? from[__popc(have & ((1u << lane) - 1))] : 0;
       other[n] = left ? __ffs((int)left) - 1 : -1;
       from += __popc(have);
     }
@@ -165,24 +159,6 @@ static TrsvError MakePlainPlan(TrsvPlan *plan, Inverse *v)
 int TrsvInverseIsPossible(const TrsvStatistics *s)
 {
   return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
-}
-
-TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                           Inverse **inverse)
-{
-  Inverse  *v;
-  TrsvError error;
-
-  if (!TrsvInverseIsPossible(&analysis->statistics)) return TRSV_SUCCESS;
-  TrsvCall(TrsvAlloc(sizeof(*v), &v));
-  v->T          = *A;
-  v->T.analysis = NULL;
-  v->entries    = TrsvStoredEntries(A, analysis);
-  v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
-  error         = TrsvInversePattern(plan, v, &analysis->statistics, source);
-  if (error || !v->product) TrsvInverseDestroy(v);
-  else *inverse = v;
-  return error;
 }
 
 TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)
@@ -222,30 +198,29 @@ TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, T
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
-static void FreeProduct(Inverse *v)
-{
-  if (v->unfinished) TrsvScratchFree(v->unfinished->memory, NULL);
-  free(v->unfinished);
-  v->unfinished = NULL;
-}
-
 TrsvError TrsvInverseEnd(TrsvPlan *plan, Inverse *v)
 {
-  const TrsvError error = TrsvPlanEnd(&v->unfinished->matrix, &v->unfinished->analysis, NULL, &v->product);
+  InverseProduct *const P = &v->unfinished;
 
-  FreeProduct(v);
+  if (!P->memory) return TRSV_SUCCESS;
+  const TrsvError error = TrsvPlanEnd(&P->matrix, &P->analysis, NULL, &v->product);
+  TrsvScratchFree(P->memory, NULL);
+  P->memory = NULL;
   if (!error) plan->bytes += v->product->bytes;
   return error;
 }
 
-void TrsvInverseDestroy(Inverse *v)
+void TrsvInverseDestroy(Inverse **inverse)
 {
+  Inverse *v = *inverse;
+
   if (!v) return;
-  FreeProduct(v);
+  TrsvScratchFree(v->unfinished.memory, NULL);
   TrsvPlanDestroy(&v->product);
   TrsvPlanDestroy(&v->plain);
   TrsvDeviceFree(v->memory);
   free(v);
+  *inverse = NULL;
 }
 
 void TrsvInverseDescribe(const Inverse *v, char *line, size_t size)

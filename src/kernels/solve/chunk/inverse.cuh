@@ -13,13 +13,21 @@ enum {
   INVERSE_SIZES = 3 /* sizes of blocks: 32, 16 and 8 rows */
 };
 
+/* The pattern of D^-1 T, and the parts of its analysis that `chunk` needs: the order, only if no row is split, and the
+   statistics without level_max. */
+struct InverseProduct {
+  TrsvMatrix   matrix;
+  TrsvAnalysis analysis;
+  void        *memory; /* holds columns and order; offsets are the plan's. NULL: there is no pattern */
+};
+
 struct Inverse {
   TrsvMatrix T;               /* the triangle; in arrays of this plan after a size of blocks is chosen */
   int        entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
   int        block;           /* rows of a diagonal block */
   TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T; plain: NULL until values need it */
   int        use_plain;       /* 1: the current values need plain */
-  struct InverseProduct *unfinished; /* from TrsvInverseBegin to TrsvInverseEnd */
+  InverseProduct unfinished;  /* from TrsvInverseBegin to TrsvInverseEnd */
   void      *memory;          /* holds the arrays below, and T's */
   int       *source;          /* of T, or NULL */
   int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
@@ -145,28 +153,17 @@ struct InverseSizes {
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
 TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *);
 
-/* The pattern of D^-1 T, and the parts of its analysis that `chunk` needs: the order, only if no row is split, and the
-   statistics without level_max. */
-struct InverseProduct {
-  TrsvMatrix   matrix;
-  TrsvAnalysis analysis;
-  void        *memory; /* holds columns and order; offsets are the plan's */
-};
+/* Makes the patterns of D^-1 and of the product, v->unfinished, for one size; overwrites the counts. */
+TrsvError TrsvInverseMake(TrsvPlan *, Inverse *v, InverseSizes *, int size, const int *source);
 
-/* Makes the patterns of D^-1 and of the product for one size; overwrites the counts. */
-TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
-
-/* Chooses the size of the blocks, makes all patterns and begins the plan v->product; v->product stays NULL if no size
-   is predicted to be faster than T. Sets plan->bytes. */
-TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
-
-/* Begin leaves *inverse NULL if TrsvInversePattern chooses no size. End completes the plan of the product, and adds its
-   bytes to plan->bytes. */
+/* Begin chooses the size of the blocks, makes all patterns and begins the plan of the product. *inverse stays NULL if no
+   size is predicted to be faster than the triangle itself. End completes the plan of the product, if it has not. Both
+   add to plan->bytes. */
 TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
 TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);
 void      TrsvInverseDescribe(const Inverse *, char *line, size_t size);
-void      TrsvInverseDestroy(Inverse *);
+void      TrsvInverseDestroy(Inverse **);
 
 #endif

@@ -116,10 +116,10 @@ static TrsvError EstimateSolve(const TrsvStatistics *t, TrsvPrecision precision,
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
-  int               multiprocessors;
+  int               choices;
 
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  *seconds = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), precision, choice, time) ? time[0] : 0;
+  TrsvCall(ChunkRank(t, precision, choice, time, &choices));
+  *seconds = choices ? time[0] : 0;
   return TRSV_SUCCESS;
 }
 
@@ -129,46 +129,37 @@ static TrsvError EstimateProduct(const TrsvStatistics *plain, TrsvPrecision prec
 {
   TrsvStatistics s = *plain;
 
-  s.row_mean   = (double)nnz / s.rows;
-  s.levels     = levels;
-  s.level_mean = (double)s.rows / levels;
-  s.late_per_row       = (double)late / s.rows;
-  s.nnz        = nnz;
-  s.row_max    = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
+  s.row_mean     = (double)nnz / s.rows;
+  s.levels       = levels;
+  s.level_mean   = (double)s.rows / levels;
+  s.late_per_row = (double)late / s.rows;
+  s.nnz          = nnz;
+  s.row_max      = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
   TrsvCall(EstimateSolve(&s, precision, seconds));
   *seconds = TrsvModel.inverse_launch + TrsvModel.inverse_estimate * *seconds;
   return TRSV_SUCCESS;
 }
 
-/* *sizes: the number of sizes, from the largest on, that would be faster than T if their product had as many entries
-   as T and no late ones. Smaller blocks have more level sets, but fewer entries. */
-static TrsvError CountCandidates(const TrsvStatistics *plain, TrsvPrecision precision, double least,
-                                 const InverseSizes *s, int *sizes)
-{
-  double seconds;
-
-  for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
-    TrsvCall(EstimateProduct(plain, precision, s->levels[*sizes], plain->nnz, 0, &seconds));
-    if (seconds >= least) break;
-  }
-  return TRSV_SUCCESS;
-}
-
-/* Chooses the size whose product is predicted fastest; INVERSE_SIZES if none is faster than T. */
+/* Reduces *sizes to the number of sizes, from the largest on, that would be faster than T if their product had as many
+   entries as T and no late ones: smaller blocks have more level sets, but fewer entries. *best: with counts, the size
+   whose product is predicted fastest; INVERSE_SIZES if none is faster than T. least: the time of T. */
 static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision, double least, const InverseSizes *s,
-                            int sizes, int *best)
+                            int counted, int *sizes, int *best)
 {
-  *best = INVERSE_SIZES;
-  for (int size = 0; size < sizes; size++) {
+  int size = 0;
+
+  for (*best = INVERSE_SIZES; size < *sizes; size++) {
     const Count64 entries = s->totals[size].entries;
     double        seconds;
 
     TrsvCall(EstimateProduct(plain, precision, s->levels[size], plain->nnz, 0, &seconds));
-    if (seconds >= least) break; /* too many level sets, and smaller sizes have more */
+    if (seconds >= least) break;
+    if (!counted) continue;
     TrsvCall(
       EstimateProduct(plain, precision, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX && s->totals[size].inverse <= INT_MAX) least = seconds, *best = size;
   }
+  *sizes = size;
   return TRSV_SUCCESS;
 }
 
@@ -189,11 +180,6 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   TrsvCall(TrsvLaunch(inverse_count, (unsigned)(sizes * v->groups), 32, 0, NULL, InverseView(v), v->groups,
                       INVERSE_GROUP + (int)span, totals, s->rows, s->groups));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
-}
-
-static TrsvError CopyIndex(const int *from, size_t count, int *to)
-{
-  return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL);
 }
 
 /* Allocates the arrays of a plan with inverses, and copies T, source and the permutations. */
@@ -217,24 +203,30 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
     &v->memory, &plan->bytes));
   v->T.offsets = offsets;
   v->T.columns = columns;
-  TrsvCall(CopyIndex(A.offsets, rows + 1, offsets));
-  TrsvCall(CopyIndex(A.columns, n, columns));
-  if (source) TrsvCall(CopyIndex(source, n, v->source));
-  if (given.b_index) TrsvCall(CopyIndex(given.b_index, rows, v->from));
-  if (given.x_index) TrsvCall(CopyIndex(given.x_index, rows, v->to));
+  const struct {
+    int       *to;
+    const int *from;
+    size_t     count;
+  } copies[] = {{offsets, A.offsets, rows + 1},
+                {columns, A.columns, n},
+                {v->source, source, n},
+                {v->from, given.b_index, rows},
+                {v->to, given.x_index, rows}};
+  for (const auto &c : copies)
+    if (c.from) TrsvCall(TrsvDeviceCopy(c.to, c.from, sizeof(int) * c.count, NULL));
   return TRSV_SUCCESS;
 }
 
 /* The level sets of the product are those of T's blocks (TrsvDeviceBlockLevels). In both, a row depends on all rows
    outside of its block on which, in T, the rows of its reach depend. */
-TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
+TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source)
 {
   const InverseTotals *totals = &s->totals[size];
   const int            rows = v->T.rows, levels = s->levels[size];
-  TrsvStatistics      *found = &P->analysis.statistics;
+  InverseProduct *const P      = &v->unfinished;
+  TrsvStatistics *const found  = &P->analysis.statistics;
   int                 *columns, *natural;
 
-  *P       = InverseProduct();
   v->block = INVERSE_GROUP >> size;
   TrsvCall(AllocateInverse(plan, v, totals, source));
   const TrsvScan scan[] = {{v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start},
@@ -265,11 +257,9 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
 static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const TrsvStatistics *plain,
                               const int *source)
 {
-  InverseProduct *P;
+  InverseProduct *const P = &v->unfinished;
 
-  TrsvCall(TrsvAlloc(sizeof(*P), &P));
-  v->unfinished = P;
-  TrsvCall(TrsvInverseMake(plan, v, s, size, source, P));
+  TrsvCall(TrsvInverseMake(plan, v, s, size, source));
   s->searched.release();
   s->counted.release();
   const TrsvPermutation places        = {NULL, v->to}; /* TrsvInverseMake sets v->to; D^-1 b is in row order */
@@ -279,17 +269,34 @@ static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int s
                        &v->product);
 }
 
-TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
+static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
 {
   InverseSizes s;
   double       least;
-  int          sizes, best;
+  int          sizes = INVERSE_SIZES, best;
 
   TrsvCall(EstimateSolve(plain, plan->precision, &least));
   TrsvCall(TrsvInverseLevels(v, &s));
-  TrsvCall(CountCandidates(plain, plan->precision, least, &s, &sizes));
+  TrsvCall(ChooseSize(plain, plan->precision, least, &s, 0, &sizes, &best));
   if (!sizes) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseCount(v, plain->level_span, sizes, &s));
-  TrsvCall(ChooseSize(plain, plan->precision, least, &s, sizes, &best));
+  TrsvCall(ChooseSize(plain, plan->precision, least, &s, 1, &sizes, &best));
   return best < INVERSE_SIZES ? BeginProduct(plan, v, &s, best, plain, source) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                           Inverse **inverse)
+{
+  Inverse *v;
+
+  if (!TrsvInverseIsPossible(&analysis->statistics)) return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(sizeof(*v), inverse));
+  v             = *inverse;
+  v->T          = *A;
+  v->T.analysis = NULL;
+  v->entries    = TrsvStoredEntries(A, analysis);
+  v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
+  const TrsvError error = BeginFastest(plan, v, &analysis->statistics, source);
+  if (error || !v->product) TrsvInverseDestroy(inverse);
+  return error;
 }

@@ -107,17 +107,19 @@ struct ChunkSchedule {
   void             *placing;      /* holds words and the other scratch of the launch */
 };
 
-/* Schedules all positions: Begin launches, End waits and sets nodes and times. TrsvChunkPlace does both.
+/* Schedules all positions: Begin launches, End waits and sets nodes and times.
    TRSV_ERR_UNSUPPORTED: these settings need keys or counts of more than 32 bits (Begin), or too many steps (End). */
 TrsvError TrsvChunkPlaceBegin(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
 TrsvError TrsvChunkPlaceEnd(ChunkSchedule *);
-TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
+
+/* The first record of a position, or of those after it. */
+static __device__ __forceinline__ int chunk_first(const int *first, int p) { return first ? first[p] : p; }
 
 /* The chunk of a position: all chunks have about the same number of records. */
 static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks)
 {
-  return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
+  return (int)((long long)chunk_first(first, p) * chunks / chunk_first(first, n));
 }
 
 /* The number of cells for imports that fit into a block's shared memory with the ring and so many stages. */
@@ -143,7 +145,8 @@ enum {
   CHUNK_NODES,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
-  CHUNK_BATCHES,
+  CHUNK_WIDE,     /* some value is too far from its row's diagonal for a distance of a byte */
+  CHUNK_TOO_LATE, /* some cell for an import is not free in time */
   CHUNK_WORDS
 };
 

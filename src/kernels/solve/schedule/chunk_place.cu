@@ -176,7 +176,7 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
   const int p = trsv_index();
 
   if (p < CHUNK_WORDS)
-    words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == TRSV_ABORT_DEVICE ? before[p] : 0;
+    words[p] = p == CHUNK_NODES ? (unsigned)chunk_first(first, n) : p == TRSV_ABORT_DEVICE ? before[p] : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
@@ -263,12 +263,6 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
   return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
                                        (int)TIME_MAX)
                              : TRSV_SUCCESS;
-}
-
-TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
-{
-  TrsvCall(TrsvChunkPlaceBegin(o, settings, t));
-  return TrsvChunkPlaceEnd(t);
 }
 
 void TrsvChunkScheduleFree(ChunkSchedule *t)

@@ -55,7 +55,7 @@ typedef struct {
 typedef struct {
   TrsvChunkSettings settings; /* as used: only width, steps_l2 and steps_cluster are always as requested */
   int               cells; /* for imports, in each block */
-  int               stages, imports, exports, batches;
+  int               stages, imports, exports;
   int               steps; /* of a solve, as estimated by the schedule, with waits for other chunks */
 } ChunkSummary;
 

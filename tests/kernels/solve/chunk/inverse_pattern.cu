@@ -184,7 +184,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   const int          block = 32 >> size;
   Inverse            v     = Inverse();
   InverseSizes       s;
-  InverseProduct     P     = InverseProduct();
+  const InverseProduct &P  = v.unfinished;
   TrsvPlan           plan  = TrsvPlan();
   const Words        reach = FindReach(A, block);
   const int          span  = 7;
@@ -209,7 +209,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   plan.precision = A->precision;
   ExpectError(TrsvInverseLevels(&v, &s), TRSV_SUCCESS, "TrsvInverseLevels");
   ExpectError(TrsvInverseCount(&v, span, size + 1, &s), TRSV_SUCCESS, "TrsvInverseCount");
-  if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source, &P), TRSV_SUCCESS, "TrsvInverseMake")) {
+  if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source), TRSV_SUCCESS, "TrsvInverseMake")) {
     Expect(v.block == block && s.totals[size].entries == columns.size() &&
              s.totals[size].inverse == (unsigned)start.back(),
            "blocks of %d: %llu entries, %llu of the inverse, instead of %zu and %d", v.block, s.totals[size].entries,

@@ -1,10 +1,13 @@
 /*
-   Values of plans of the algorithm `chunk`: gathered into records, and scattered back.
+   chunk_values.cuh: values of plans of the algorithm `chunk` are gathered into records, and scattered back.
 
    Mapping: one block for each stage, one thread for each place of a record. Memory order: one barrier, for the sums
    that give the index of the first value of each record. Why it ends: all threads meet that barrier. Same bits: a value
    is one thread's product.
 */
+#ifndef TRSV_CHUNK_VALUES_CUH
+#define TRSV_CHUNK_VALUES_CUH
+
 #include "solve/chunk/chunk.cuh"
 
 /* The sources of the record at a thread's place. */
@@ -38,12 +41,13 @@ struct RecordSources {
 
 /* Writes the values of a record, divided by the row's diagonal, and the diagonal's reciprocal. */
 template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
-  chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
+  chunk_gather(const ChunkSources c, const void *values, void *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(unsigned, sums, Layout::rows / 32);
-  unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  unsigned char *const stage = (unsigned char *)records + (size_t)blockIdx.x * Layout::stage;
   const unsigned       place = threadIdx.x;
+  const T *const       from  = (const T *)values;
   const RecordSources  own(c, Layout::rows, sums);
   const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
 
@@ -59,57 +63,18 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 
 /* Copies values back, for a unit diagonal: then records hold the values as given. */
 template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
-  chunk_scatter(const ChunkSources c, const unsigned char *records, T *to)
+  chunk_scatter(const ChunkSources c, const void *records, void *values)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(unsigned, sums, Layout::rows / 32);
-  const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  const unsigned char *const stage = (const unsigned char *)records + (size_t)blockIdx.x * Layout::stage;
   const RecordSources        own(c, Layout::rows, sums);
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
     const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0;
-    if (s >= 2) to[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
+    if (s >= 2) ((T *)values)[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
   }
 }
 
-template <class T> struct ChunkKernels {
-  int length, width;
-  void (*gather)(const ChunkSources, const T *, unsigned char *);
-  void (*scatter)(const ChunkSources, const unsigned char *, T *);
-};
-
-#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>, chunk_scatter<T, K, W>}
-
-template <class T> static const ChunkKernels<T> *FindKernels(const TrsvChunkSettings *s)
-{
-  static const ChunkKernels<T> table[] = {
-    CHUNK_KERNELS(2, 8),  CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8),
-    CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(13, 32),
-  };
-
-  for (const ChunkKernels<T> &k : table)
-    if (k.length == s->length && k.width == s->width) return &k;
-  return NULL;
-}
-
-template <class T> TrsvError ChunkGatherValues(ChunkPlan *c, const void *values, TrsvStream stream)
-{
-  const TrsvChunkSettings *s = &c->schedule.settings;
-
-  return TrsvLaunch((FindKernels<T>(s)->gather), (unsigned)c->schedule.stages,
-                    (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0, stream, c->sources, (const T *)values, c->records);
-}
-
-template <class T> TrsvError ChunkScatterValues(const ChunkPlan *c, void *values, TrsvStream stream)
-{
-  const TrsvChunkSettings *s = &c->schedule.settings;
-
-  return TrsvLaunch((FindKernels<T>(s)->scatter), (unsigned)c->schedule.stages,
-                    (unsigned)CHUNK_ROWS(s->length, sizeof(T)), 0, stream, c->sources, c->records, (T *)values);
-}
-
-#define CHUNK_VALUES_INSTANCES(T) \
-  template TrsvError ChunkGatherValues<T>(ChunkPlan *, const void *, TrsvStream); \
-  template TrsvError ChunkScatterValues<T>(const ChunkPlan *, void *, TrsvStream);
-CHUNK_VALUES_INSTANCES(TRSV_REAL)
+#endif
