@@ -12,11 +12,10 @@ stage="$head trsv_shared_store(unsigned int, double)+0x4e20 in threads.cuh:166
 $and T1 trsv_shared_load<TrsvQuad>(unsigned int)+0x62a0 in threads.cuh:159 [128 hazards]"
 arguments='const PlaceView &, PlaceShared &, unsigned int, int, int'
 batch="$head place_fetch($arguments, int, int, unsigned int)+0xa70 in chunk_place.cu:48
-$and void place_all<(bool)1>($arguments, unsigned int)+0x15350 in chunk_place.cu:123 [12224 hazards]"
-vote="========= Warning: Race reported between Read access at place_take_step(PlaceShared &, bool, int, int, int &,\
- unsigned int)+0x23c10 in chunk_place.cuh:93
-=========     and Write access at place_take_step(PlaceShared &, bool, int, int, int &, unsigned int)+0x24a70 in\
- chunk_place.cuh:95 [4 hazards]"
+$and void place_all<(bool)1>(PlaceWarp, unsigned int, int)+0x15350 in chunk_place.cu:123 [12224 hazards]"
+vote="========= Warning: Race reported between Read access at PlaceWarp::take_step(bool, int)+0x23c10 in\
+ chunk_place.cuh:93
+=========     and Write access at PlaceWarp::take_step(bool, int)+0x24a70 in chunk_place.cuh:95 [4 hazards]"
 planted="$head chunk_sums(unsigned int, unsigned int *)+0x2a0 in chunk.cuh:89
 $and chunk_sums(unsigned int, unsigned int *)+0x310 in chunk.cuh:91 [96 hazards]"
 
@@ -32,7 +31,7 @@ check "races: records of a stage" sorted "$stage
 $end" "^  1 reports: records and" 0
 check "races: batches of chunk_place" sorted "$batch
 $end" "^  1 reports: batches of" 0
-check "races: steps of place_take_step" sorted "$vote
+check "races: steps of PlaceWarp::take_step" sorted "$vote
 $end" "^  1 reports: steps of" 0
 check "races: a second place is another report" sorted "$flag
 ${flag#*$'\n'}

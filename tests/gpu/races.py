@@ -32,14 +32,14 @@ EXCHANGES = (
     (
         "batches of chunk_place: written before the release of the slot's counter, read after its acquisition, and"
         " replaced, by another warp too, after a wait for the slot's barrier (chunk_place.cu)",
-        r"place_fetch|place_(sort|rank)<.*",
+        r"place_fetch|PlaceWarp::(sort|rank)<.*",
         r".* in chunk_place\.cuh?:\d+",
     ),
     (
-        "steps of place_take_step: all lanes of the warp have read their word before they vote, and one writes it after"
-        " the vote (chunk_place.cuh)",
-        r"place_take_step",
-        r"place_take_step",
+        "steps of PlaceWarp::take_step: all lanes of the warp have read their word before they vote, and one writes it"
+        " after the vote (chunk_place.cuh)",
+        r"PlaceWarp::take_step",
+        r"PlaceWarp::take_step",
     ),
 )
 

@@ -161,31 +161,6 @@ static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS : error;
 }
 
-/* Makes the schedules that decide between both forms. Inverted blocks are faster if the plan has them and their product
-   takes less than *without seconds. This is the predicted time without them, or, if the product takes longer than that,
-   a share of the time by the schedule without them. Statistics do not tell how many dependencies of a row are solved
-   just before it; if there are many, that schedule takes much longer than predicted. All times are for real values. */
-static TrsvError CompareForms(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                              double *without)
-{
-  const TrsvStatistics *s        = &analysis->statistics;
-  const double          slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
-  double                with     = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown;
-  ChunkPlan            *c        = Data(plan);
-
-  *without = TrsvModelChunk(s, TRSV_DOUBLE) * slowdown;
-  if (c->inverse) {
-    TrsvCall(TrsvChunkScheduleWait(c->inverse->product));
-    with = ProductSeconds(plan);
-    if (with < *without) return TRSV_SUCCESS;
-    TrsvInverseDestroy(&c->inverse);
-    TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
-  }
-  TrsvCall(TrsvChunkScheduleWait(plan));
-  *without = TrsvChunkScheduleSeconds(&c->schedule.settings, c->schedule.steps) / TrsvModel.inverse_instead;
-  return with < *without ? BeginInverted(plan, A, analysis, source) : TRSV_SUCCESS;
-}
-
 /* Completes the plan with inverted blocks, if it is not complete. Frees the schedule without them. */
 static TrsvError EndInverted(TrsvPlan *plan)
 {
@@ -193,13 +168,31 @@ static TrsvError EndInverted(TrsvPlan *plan)
   return TrsvInverseEnd(plan, Data(plan)->inverse);
 }
 
+/* Makes the schedules that decide between both forms. Inverted blocks are faster if the plan has them and their product
+   takes less than `without` seconds: the predicted time without them, or, if the product takes longer than that, a
+   share of the time by the schedule without them. Statistics do not tell how many dependencies of a row are solved just
+   before it; if there are many, that schedule takes much longer than predicted. All times are for real values. */
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  ChunkPlan *c = Data(plan);
-  double     without;
+  const TrsvStatistics *s = &analysis->statistics;
+  ChunkPlan            *c = Data(plan);
 
-  if (plan->rank > 1 || !TrsvInverseIsPossible(&analysis->statistics)) return TrsvChunkScheduleEnd(plan);
-  TrsvCall(CompareForms(plan, A, analysis, source, &without));
+  if (plan->rank > 1 || !TrsvInverseIsPossible(s)) return TrsvChunkScheduleEnd(plan);
+  const double slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
+  double without = TrsvModelChunk(s, TRSV_DOUBLE) * slowdown, with = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown;
+  if (c->inverse) {
+    TrsvCall(TrsvChunkScheduleWait(c->inverse->product));
+    with = ProductSeconds(plan);
+    if (with >= without) {
+      TrsvInverseDestroy(&c->inverse);
+      TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
+    }
+  }
+  if (!c->inverse) {
+    TrsvCall(TrsvChunkScheduleWait(plan));
+    without = TrsvChunkScheduleSeconds(&c->schedule.settings, c->schedule.steps) / TrsvModel.inverse_instead;
+    if (with < without) TrsvCall(BeginInverted(plan, A, analysis, source));
+  }
   if (c->inverse && ProductSeconds(plan) < without) TrsvCall(EndInverted(plan));
   /* now the records of the product may need other settings, with which it takes longer */
   const int inverts = (c->inverse && ProductSeconds(plan) < without) == (plan->rank == 0);

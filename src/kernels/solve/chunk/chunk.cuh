@@ -15,7 +15,8 @@ typedef struct ChunkSetup ChunkSetup; /* chunk_plan.cu */
    row, as in the order of columns, the distance, a byte, replaces the source. */
 struct ChunkSources {
   int           *starts;   /* [2 * stages] records and values before each stage; diagonals count as values */
-  unsigned char *counts;   /* [places] values of a record, 0: no record; plus CHUNK_PART for a partial sum */
+  unsigned char *counts;   /* [places] values of a record, 0: no record; plus CHUNK_PART for a partial sum, and
+                              CHUNK_EXPORTED if other chunks read its result through L2 */
   int           *wide;     /* the sources of the diagonal and the dependencies of each record; NULL: the next two */
   int           *diagonal; /* the source of each record's diagonal; if it is not stored, the source before the first */
   unsigned char *apart;    /* the distance of each dependency's source from the diagonal's; 0: the number 1 */
@@ -25,6 +26,7 @@ struct ChunkSources {
 
 enum {
   CHUNK_PART      = 128,
+  CHUNK_EXPORTED  = 64,
   CHUNK_APART_MAX = 255
 };
 
@@ -32,7 +34,7 @@ enum {
 struct ChunkView {
   unsigned       cluster, clusters, ring, cells, stages, exports;
   int            bounded;          /* cells for imports are reused */
-  unsigned char *records;          /* by stage: header, steps; its memory also holds words and the device's part of sync */
+  unsigned char *records;          /* by stage: header, steps; its memory also holds words, and sync on the device */
   ChunkHead     *heads;            /* one for each block of the launch */
   int           *from, *to;        /* [places] as rows, for 1 + the indices into b and x; without permutations: rows */
   unsigned char *places_in;        /* [places] the place of each entry of rows */

@@ -41,7 +41,10 @@ struct ChunkEmission : ChunkSchedule {
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
-static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.settings.length, e.size); }
+static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e)
+{
+  return CHUNK_ROWS(e.settings.length, e.size);
+}
 /* The stage, in its chunk, of record i in the order of times. */
 static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 {
@@ -81,16 +84,15 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
 /* The source of the diagonal of a record's row; if it is not stored, one less than the first dependency's source. */
 static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int p, int first)
 {
-  const int d = e.stored ? chunk_diagonal(e.G, p) : first - 1;
-
-  return d < 0 ? -d : d;
+  return e.stored ? chunk_diagonal(e.G, p) : first - 1;
 }
 
 /* Records without values and without gaps. cells has the indices of ChunkSources.wide: the cell of each dependency, and
-   at the index of the diagonal the cell of the next chunk into which the result is pushed. exports: by stage. */
+   at the index of the diagonal the cell of the next chunk into which the result is pushed. exports: the number of the
+   first export of each stage. */
 struct ChunkDraft {
   unsigned short *cells;
-  unsigned       *exports;
+  int            *exports;
 };
 
 /* The scratch of an emission. early is needed until all imports have cells, numbered until the draft of the records is

@@ -76,10 +76,10 @@ static TrsvError PrepareKernel(TrsvPlan *plan, TrsvChunkSettings *s)
 }
 
 /* Writes the plan of a schedule, with the longest lifetime of imports with which their cells fit. If none fits, tries
-   again with the smallest ring, then with shorter records. Cells are reused if the lifetime is limited; neighbors do not
-   push into such cells, so there are no clusters. With a lifetime of 0 two stages need a cell for each dependency of
-   their records, and cells for a batch. These always fit into CHUNK_SHARED bytes, except with records of 13 in double
-   precision. */
+   again with the smallest ring, then with shorter records. Cells are reused if the lifetime is limited; neighbors do
+   not push into such cells, so there are no clusters. With a lifetime of 0 two stages need a cell for each dependency
+   of their records, and cells for a batch. These always fit into CHUNK_SHARED bytes, except with records of 13 in
+   double precision. */
 static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule)
 {
   enum { SHORTER = 5 };
@@ -90,7 +90,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *sche
 
   TrsvCall(PrepareKernel(plan, &settings));
   for (;;) {
-    const int least = CHUNK_LEAST * CHUNK_ROWS(settings.length, (int)TrsvValueSize(plan->precision)); /* cells of a ring */
+    const int least = CHUNK_LEAST * CHUNK_ROWS(settings.length, (int)TrsvValueSize(plan->precision)); /* of a ring */
 
     for (int lifetime : lifetimes) {
       if (asked.import_lifetime >= 0 && (lifetime < 0 || lifetime > asked.import_lifetime)) continue;
@@ -112,15 +112,12 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *sche
   }
 }
 
-static const TrsvChunkSettings *override_settings;
+static TrsvChunkSettings override_settings; /* chunks = 0: none */
 
 /* For tests (tests/kernels/check.h): fixes the settings of later plans; NULL: they are chosen. */
 extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 {
-  static TrsvChunkSettings kept;
-
-  if (s) kept = *s;
-  override_settings = s ? &kept : NULL;
+  override_settings = s ? *s : TrsvChunkSettings();
 }
 
 /* A schedule that is being made. */
@@ -169,10 +166,10 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvAlloc(sizeof(*p), &p));
   ((ChunkPlan *)plan->data)->setup = p;
-  p->rank = p->next = override_settings ? 0 : rank;
+  p->rank = p->next = override_settings.chunks ? 0 : rank;
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &p->heights));
   TrsvCall(ChunkRank(&analysis->statistics, plan->precision, p->choice, time, &p->choices));
-  if (override_settings) p->choice[0] = *override_settings, p->choices = 1;
+  if (override_settings.chunks) p->choice[0] = override_settings, p->choices = 1;
   if (p->next >= p->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", p->choices);
   return PlaceNext(p);

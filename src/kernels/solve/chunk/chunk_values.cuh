@@ -21,7 +21,7 @@ struct RecordSources {
   {
     const int all = c.counts[(size_t)blockIdx.x * rows + threadIdx.x];
 
-    count = all % CHUNK_PART;
+    count = all % CHUNK_EXPORTED;
     part  = all >= CHUNK_PART;
     const unsigned sum    = chunk_sums((unsigned)count, sums);
     const int      record = c.starts[2 * blockIdx.x] + (int)(sum >> 16);
@@ -69,11 +69,12 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   TRSV_SHARED(unsigned, sums, Layout::rows / 32);
   const unsigned char *const stage = (const unsigned char *)records + (size_t)blockIdx.x * Layout::stage;
   const RecordSources        own(c, Layout::rows, sums);
+  T *const                   to = (T *)values;
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
     const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0;
-    if (s >= 2) ((T *)values)[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
+    if (s >= 2) to[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
   }
 }
 

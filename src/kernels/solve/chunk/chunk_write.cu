@@ -11,22 +11,15 @@
 #include <limits.h>
 #include "solve/chunk/chunk_emission.cuh"
 
-/* The exports in the draft of a stage: the number of the first, then a bit for each record. */
-static constexpr int write_words(int rows) { return 1 + rows / 32; }
-static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows)
-{
-  return d.exports + (size_t)stage * (size_t)write_words(rows);
-}
-
 /* Writes the draft of a stage, and a share of all imports. */
 static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
-  const int      stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
-                 m    = e.stage_first[stage + 1] - first;
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
+            m    = e.stage_first[stage + 1] - first;
   const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
-  const bool     whole    = node >= 0 && node == chunk_first(e.first, p + 1) - 1;
-  const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
+  const bool   whole  = node >= 0 && node == chunk_first(e.first, p + 1) - 1;
+  const size_t places = (size_t)stage * (size_t)rows;
 
   /* an import names its record so far; the number of the export replaces it */
   for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < (size_t)w.schedule.imports;
@@ -35,12 +28,11 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;
-  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
-  if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
+  w.sources.counts[places + (size_t)t] = 0;
   if (t == 0) {
-    write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
-    w.sources.starts[2 * stage]      = first;
-    w.sources.starts[2 * stage + 1]  = e.source[first];
+    d.exports[stage]                = e.export_[first];
+    w.sources.starts[2 * stage]     = first;
+    w.sources.starts[2 * stage + 1] = e.source[first];
   }
   __syncthreads();
 
@@ -49,11 +41,10 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
   const int place = node < 0 ? 0 : e.at[node] % rows;
   if (row[t]) {
-    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]      = row[t];
-    w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
+    w.rows[places + (size_t)rank]      = row[t];
+    w.places_in[places + (size_t)rank] = (unsigned char)place;
   }
-  if (t >= count)
-    w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (t >= count) w.rows[places + (size_t)t] = w.places_in[places + (size_t)t] = 0;
   if (node < 0) return;
 
   /* sorts the dependencies by step, the latest last; imports count as two steps old */
@@ -73,7 +64,8 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const int             record = first + t,
                         value = e.source[record]; /* in a stage, the order of time is the order of places */
   unsigned short *const cells = d.cells + value;
-  const int             diagonal = emit_diagonal(e, p, least);
+  const int             diagonal = emit_diagonal(e, p, least),
+                        exported = e.export_[record + 1] != e.export_[record] ? CHUNK_EXPORTED : 0;
 
   cells[0] = e.push[node];
   for (int i = 0; i < n; i++) cells[1 + i] = (unsigned short)cell[i];
@@ -85,35 +77,30 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     for (int i = 0; i < n; i++)
       w.sources.apart[value - record + i] = (unsigned char)(source[i] >= 2 ? e.toward * (source[i] - diagonal) : 0);
   }
-  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0));
+  w.sources.counts[places + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0) + exported);
 }
 
 /* Writes the records of a stage from the draft. */
-static __global__ void __launch_bounds__(256)
-  write_records(int size, const ChunkPlan w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256) write_records(int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
+  TRSV_SHARED(unsigned, export_sums, 8);
   const int K = w.schedule.settings.length, W = w.schedule.settings.width, stage = (int)blockIdx.x,
-            t = (int)threadIdx.x, rows = CHUNK_ROWS(K, size), step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
-  const unsigned *const exports = write_exports(d, stage, rows);
-  unsigned char *const  record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
-  const auto            word    = [&](int i) {
+            t = (int)threadIdx.x, step_bytes = CHUNK_QUADS(K, size) * W * 16;
+  const unsigned       all    = w.sources.counts[blockIdx.x * (size_t)CHUNK_ROWS(K, size) + threadIdx.x];
+  const int            count  = (int)(all % CHUNK_EXPORTED), n = count - 1;
+  const bool           exports = all & CHUNK_EXPORTED;
+  unsigned char *const record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto           word   = [&](int i) {
     const int byte = (K + 1) * size + 4 * i;
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
 
-  if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : (int)exports[0];
-  const unsigned              sum     = chunk_sums((unsigned)count, sums);
-  const int                   rank    = (int)(sum >> 16);
-  const unsigned short *const cells   = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
-  unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
+  if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : d.exports[stage];
+  const unsigned before = chunk_sums((unsigned)count, sums), exports_before = chunk_sums(exports, export_sums) >> 16;
+  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (before & 65535u);
 
-  if (export_) {
-    export_ += (unsigned)__popc(exports[1 + rank / 32] & ((1u << rank % 32) - 1));
-    for (int x = 0; x < rank / 32; x++) export_ += (unsigned)__popc(exports[1 + x]);
-  }
-  *word(0) = count ? cells[0] | export_ << 16 : 0;
+  *word(0) = count ? cells[0] | (exports ? exports_before + 1 : 0) << 16 : 0;
   for (int i = 1; i < (CHUNK_QUADS(K, size) * 16 - (K + 1) * size) / 4; i++) { /* up to the end of the last quad */
     unsigned v = 0;
     for (int h = 0; h < 2; h++) {
@@ -155,7 +142,7 @@ TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, size_t records,
   c->from = c->to = c->rows;
   c->sources.toward = e->toward;
   c->sources.stored = e->stored;
-  TrsvCall(scratch->draft.take(records + dependencies, d->cells, (size_t)(s->stages * write_words(rows)), d->exports));
+  TrsvCall(scratch->draft.take(records + dependencies, d->cells, (size_t)s->stages, d->exports));
   return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, *d);
 }
 
@@ -173,7 +160,7 @@ TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
   const ChunkSummary *s    = &c->schedule;
   const int           K    = s->settings.length;
   const size_t        size = TrsvValueSize(plan->precision), words = 2 * (size_t)s->exports,
-               records = (CHUNK_STAGE((size_t)K, size) * (size_t)s->stages + 255) / 256 * 256; /* then words start a line */
+               records = (CHUNK_STAGE((size_t)K, size) * (size_t)s->stages + 255) / 256 * 256; /* words start a line */
 
   TrsvCall(ChunkAllocate(plan, records + size * words + sizeof(unsigned) * TRSV_SYNC_WORDS, &c->records));
   c->words    = c->records + records;

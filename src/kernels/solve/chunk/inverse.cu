@@ -33,12 +33,6 @@ enum {
 
 static const float growth_limit = 100;
 
-template <class R> static __device__ __forceinline__ R inverse_divide(R a, R b) { return a / b; }
-template <class R> static __device__ __forceinline__ TrsvComplex<R> inverse_divide(TrsvComplex<R> a, TrsvComplex<R> b)
-{
-  return a * ((R)1 / b);
-}
-
 /* Computes the inverse of D, its growth, and the product. One warp for each group. */
 template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse,
                                                          T *values, unsigned *exceeding)
@@ -62,7 +56,8 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
     T x = (TrsvReal<T>)(r == lane);
     if (r >= lane && r < top + A.block) {
       for (int k = lane; k < r; k++) x = fma(-D[r * stride + k], X[k * stride + lane], x);
-      x = inverse_divide(x, D[r * stride + r]);
+      if constexpr (sizeof(T) > sizeof(TrsvReal<T>)) x = x * ((TrsvReal<T>)1 / D[r * stride + r]);
+      else x = x / D[r * stride + r];
     } else x = 0;
     X[r * stride + lane] = x;
   }

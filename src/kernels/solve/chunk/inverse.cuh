@@ -136,7 +136,7 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
 /* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product; for the product's statistics the
    inputs of TrsvFillStatistics, and the number of dependencies that are solved just before their row. */
 struct InverseTotals {
-  unsigned long long inverse, entries, squares, distance, profile, late;
+  unsigned long long inverse, entries, squares, distance, profile, late; /* inverse_count adds in this order */
   unsigned           row_max, bandwidth;
 };
 
@@ -156,9 +156,8 @@ TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes
 /* Makes the patterns of D^-1 and of the product, v->unfinished, for one size; overwrites the counts. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *v, InverseSizes *, int size, const int *source);
 
-/* Begin chooses the size of the blocks, makes all patterns and begins the plan of the product. *inverse stays NULL if no
-   size is predicted to be faster than the triangle itself. End completes the plan of the product, if it has not. Both
-   add to plan->bytes. */
+/* Begin chooses the size of the blocks, makes all patterns and begins the plan of the product; *inverse stays NULL if
+   no size is predicted to be faster than T. End completes that plan, unless it is complete. Both set plan->bytes. */
 TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);

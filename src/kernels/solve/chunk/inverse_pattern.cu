@@ -69,20 +69,13 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
     });
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
-  const Count64      length = p < A.rows ? (Count64)count + 1 : 0, entries = warp_sum((Count64)count),
-                 squares = warp_sum(length * length);
-  const int      own    = warp_sum(__popc(reach));
+  const Count64 length = p < A.rows ? (Count64)count + 1 : 0, own = warp_sum((Count64)__popc(reach)),
+                sum[]  = {own, warp_sum((Count64)count), warp_sum(length * length), warp_sum(distance),
+                          warp_sum((Count64)farthest), warp_sum((Count64)late)};
   const unsigned most = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
-  const Count64  profile = warp_sum((Count64)farthest), waits = warp_sum((Count64)late);
-  distance = warp_sum(distance);
   if (threadIdx.x) return;
-  inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
-  (void)atomicAdd(&totals[size].inverse, (Count64)own);
-  (void)atomicAdd(&totals[size].entries, entries);
-  (void)atomicAdd(&totals[size].squares, squares);
-  (void)atomicAdd(&totals[size].distance, distance);
-  (void)atomicAdd(&totals[size].profile, profile);
-  (void)atomicAdd(&totals[size].late, waits);
+  inverse[(size_t)size * (size_t)groups + (size_t)group] = (int)own;
+  for (int n = 0; n < 6; n++) (void)atomicAdd(&totals[size].inverse + n, sum[n]);
   (void)atomicMax(&totals[size].row_max, most);
   (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }

@@ -49,10 +49,10 @@ static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k)
   return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k);
 }
 
-/* The source of a position's diagonal; for a partial sum, minus the source of its row's. */
+/* The source of the diagonal of a position's row. */
 static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
 {
-  if (G.owner) return G.owner[p] < 0 ? -G.diagonal[p] : G.diagonal[p];
+  if (G.owner) return G.diagonal[p];
   if (!G.stored) return 1;
   const int k = G.lower ? G.offsets[p + 1] - 1 : G.offsets[G.n - 1 - p];
   return 2 + (G.source ? G.source[k] : k);

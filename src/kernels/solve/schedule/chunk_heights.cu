@@ -116,17 +116,14 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
     const int      i      = G.n - 1 - (int)(ticket * 32) - lane;
 
     if (ticket * 32 >= (unsigned)G.n) return;
-    height_find(G, sync,
-                i < 0 || !levels ? i
-                : G.lower        ? levels[i]
-                                 : G.n - 1 - levels[i],
-                lane, starts, mail, words, height);
+    const int p = i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i];
+    height_find(G, sync, p, lane, starts, mail, words, height);
   }
 }
 
 /* Positions in flight, as in thread_solve.cuh. */
 static const double level_sets_ahead = 16;
-static const int    blocks_at_most   = 2;
+static const double blocks_at_most   = 2;
 
 /* Launches the search for heights. */
 static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights *o)
@@ -139,9 +136,7 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double   wanted = level_sets_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
-  const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1                ? 1
-                                                        : wanted > blocks_at_most ? blocks_at_most
-                                                                                  : (int)wanted));
+  const unsigned blocks = (unsigned)(multiprocessors * max(1, (int)min(wanted, blocks_at_most)));
   TrsvCall(scratch.take((size_t)G.n + 1, starts, (size_t)o->entries, mail, (size_t)o->entries, words));
   TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n, o->entries,
                           o->words, starts, words));
@@ -151,30 +146,24 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
                     TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
 }
 
-static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
+TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
 {
-  const ChunkGraph &G = o->graph;
+  const ChunkGraph &G     = o->graph;
+  const int         lower = A->triangle == TRSV_LOWER;
 
+  *o         = ChunkHeights();
+  o->longest = analysis->statistics.row_max - 1;
+  o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
+  o->toward  = o->stored && lower ? -1 : 1;
+  o->graph   = {A->rows, lower, o->stored, A->offsets, A->columns, source, NULL, NULL};
+  o->entries = TrsvStoredEntries(A, analysis);
+  if (o->longest > CHUNK_ITEMS) TrsvCall(TrsvChunkSplitRows(o));
   /* after a split a chain also has sums: up to TREE_LEVELS (chunk_split.cu) for each row */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(TrsvScratchArrays(&o->memory, (size_t)G.n, o->height, (size_t)CHUNK_WORDS, o->words));
   if (!analysis->heights || G.owner) return SearchHeights(analysis, o);
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return TrsvDeviceLevels(analysis->heights, !G.lower, o->height);
-}
-
-TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
-{
-  *o         = ChunkHeights();
-  o->longest = analysis->statistics.row_max - 1;
-  o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
-  o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
-  o->graph   = {
-      A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
-      NULL};
-  o->entries = TrsvStoredEntries(A, analysis);
-  if (o->longest > CHUNK_ITEMS) TrsvCall(TrsvChunkSplitRows(o));
-  return FindHeights(analysis, o);
 }
 
 void TrsvChunkHeightsFree(ChunkHeights *o)

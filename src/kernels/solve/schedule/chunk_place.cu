@@ -102,11 +102,10 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 }
 
 /* Places the positions of a chunk. */
-template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s,
-                                                                        unsigned base, int from, int count,
-                                                                        unsigned lane)
+template <bool SHARED> static __device__ __forceinline__ void place_all(PlaceWarp w, unsigned base, int count)
 {
-  PlaceWarp w = {from, lane, 0, -1, false};
+  PlaceShared   &s    = w.s;
+  const unsigned lane = w.lane;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = INT_MIN;
   trsv_warp_sync();
@@ -126,12 +125,12 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
       p.records = p.position >= 0 && round == mine ? s.records[slot][lane] : 0;
-      place_round<SHARED>(v, s, w, slot, p);
+      w.round<SHARED>(slot, p);
     }
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   const int most = (int)trsv_warp_max((unsigned)(w.most + 1));
-  if (lane == 0) atomicMax(v.words + CHUNK_MAXIMUM, (unsigned)most);
+  if (lane == 0) atomicMax(w.v.words + CHUNK_MAXIMUM, (unsigned)most);
 }
 
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
@@ -154,8 +153,8 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from,
             previous_from = q % v.settings.cluster ? v.cuts[q - 1] : from;
 
-  if (warp == 0 && count <= v.near) place_all<true>(v, s, base, from, count, lane);
-  else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
+  if (warp == 0 && count <= v.near) place_all<true>({v, s, from, lane}, base, count);
+  else if (warp == 0) place_all<false>({v, s, from, lane}, base, count);
   else place_fetch(v, s, base, from, previous_from, count, (int)warp - 1, lane);
 }
 
@@ -186,63 +185,44 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
   finish[p]    = UNPLACED;
 }
 
-/* --- the schedule --- */
-
-/* True if a position has more dependencies than a record. */
-static bool HasPartialSums(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
-
-/* An upper bound of the number of records. The longest position has the most partial sums for each dependency. */
-static size_t RecordsMax(const ChunkHeights *o, const TrsvChunkSettings *s)
-{
-  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0),
-               longest = (size_t)o->longest;
-
-  return n + (HasPartialSums(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
-}
-
-/* list [n]: positions by chunk, then falling height; finish [n]: the time of each position, its own flag. */
-static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, int **list,
-                                  unsigned **finish)
-{
-  const size_t n = (size_t)o->graph.n, nodes = RecordsMax(o, s);
-
-  TrsvChunkScheduleFree(t);
-  TrsvCall(ChunkCount(nodes, "records"));
-  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
-    a.take(n + 1, t->cuts);
-    if (HasPartialSums(o, s)) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
-  }, &t->memory));
-  TrsvCall(TrsvScratchArrays(&t->early, nodes, t->time, nodes, t->spare[0], nodes, t->spare[1]));
-  return TrsvScratchArrays(&t->placing, n, *list, n, *finish, (size_t)CHUNK_WORDS, t->words);
-}
-
 TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
   const ChunkGraph &G      = o->graph;
-  const int         chunks = min(settings->chunks, G.n), bits = o->bits + TrsvBits(chunks - 1);
-  int              *list;
-  unsigned         *finish;
+  const int         chunks = min(settings->chunks, G.n), bits = o->bits + TrsvBits(chunks - 1), K = settings->length;
+  const size_t      n = (size_t)G.n, entries = (size_t)o->entries, longest = (size_t)o->longest;
+  const bool        sums = o->longest > K; /* some position has more dependencies than a record */
+  int              *list;   /* [n] positions by chunk, then falling height */
+  unsigned         *finish; /* [n] the time of each position, its own flag */
 
   if (bits > 32)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks and heights of %d bits exceed a 32-bit key", chunks,
                     o->bits);
-  TrsvCall(AllocateSchedule(o, settings, t, &list, &finish));
+  /* an upper bound of the records: the longest position has the most partial sums for each dependency */
+  const size_t nodes = n + (sums ? (entries - (G.stored ? n : 0)) * (longest - 2) / ((size_t)(K - 1) * longest) : 0);
+  TrsvChunkScheduleFree(t);
+  TrsvCall(ChunkCount(nodes, "records"));
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
+    a.take(n + 1, t->cuts);
+    if (sums) a.take(n + 1, t->first, nodes, t->taken, entries, t->sorted);
+  }, &t->memory));
+  TrsvCall(TrsvScratchArrays(&t->early, nodes, t->time, nodes, t->spare[0], nodes, t->spare[1]));
+  TrsvCall(TrsvScratchArrays(&t->placing, n, list, n, finish, (size_t)CHUNK_WORDS, t->words));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
   int *const positions = t->time; /* times are written after the sort */
 
   t->settings        = *settings;
   t->settings.chunks = chunks;
-  if (t->first) {
-    TrsvCall(TrsvLaunchEach(chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
+  if (sums) {
+    TrsvCall(TrsvLaunchEach(chunk_lengths, n, G, K, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(TrsvLaunchEach(chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys,
-                          positions, finish, t->words));
+  TrsvCall(TrsvLaunchEach(chunk_cut, n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions,
+                          finish, t->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
   /* no more than a chunk needs, so that another launch fits beside this one (lockstep.cu) */
   const size_t room = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
-               near = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
+               near = min(nodes / (size_t)chunks + 1, min(room, (size_t)TIMES));
   const PlaceView v = {*t, G, TrsvSyncScratch(t->words), (int)near, list, o->height, finish};
 
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));

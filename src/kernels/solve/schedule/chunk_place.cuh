@@ -52,66 +52,11 @@ struct PlaceView : ChunkSchedule {
   unsigned  *finish;
 };
 
-struct PlaceWarp {
-  int      from; /* the first position of the chunk */
-  unsigned lane;
-  int      start, most; /* the window's first time; the last time of any of the lane's records */
-  bool     crowded;     /* a step was full in the last round with several records of a position */
-};
-
 /* The position of a lane. */
 struct PlacePosition {
   int position, n;    /* n: dependencies */
   int first, records; /* its first record; the number of its records, 0: the lane places nothing in this round */
 };
-
-/* For each lane that asks: takes the first step from time t on that is not full, and returns its time. Steps before
-   start take no more records. If a step cannot take all lanes that ask for it, it takes them in the order of lanes. */
-static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks, int t, int W, int &start,
-                                                      unsigned lane)
-{
-  if (t < start) t = start;
-  for (;;) {
-    int n = s.step[(unsigned)t % WINDOW]; /* the word of step t */
-
-    for (;;) {
-      const bool moves = asks && n >= 0 && t < start + WINDOW;
-
-      if (!trsv_warp_any(moves)) break;
-      const int further = s.step[(unsigned)n % WINDOW]; /* not used if step n is outside the window */
-      if (moves && n < start + WINDOW && further >= 0) s.step[(unsigned)t % WINDOW] = further;
-      t = moves ? n : t;
-      n = moves ? further : n;
-    }
-    const bool     inside = asks && t < start + WINDOW;
-    const unsigned same   = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
-    const int      rank = __popc(same & ((1u << lane) - 1)), records = n & INT_MAX, all = records + __popc(same);
-
-    if (inside && rank == 0) s.step[(unsigned)t % WINDOW] = all < W ? INT_MIN + all : t + 1;
-    if (inside && records + rank < W) asks = false;
-    trsv_warp_sync();
-    if (!trsv_warp_any(asks)) return t;
-    if (trsv_warp_any(asks && t >= start + WINDOW)) {
-      const int from = start + WINDOW;
-
-      start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.step[(unsigned)x % WINDOW] = INT_MIN;
-      if (asks && t < start) t = start;
-      trsv_warp_sync();
-    }
-  }
-}
-
-/* The key of a dependency: twice the first time at which it can be used, plus one if it is in this chunk: used at that
-   time, such a dependency is late. SHARED: all times of the chunk are in shared memory, so no lane checks that. */
-template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from,
-                                                                       int item)
-{
-  const int i    = item < 0 ? -1 - item : 0,
-            time = SHARED || i < v.near ? s.time[i] : (int)trsv_load(v.finish + from + i);
-
-  return item < 0 ? 2 * time + 3 : item;
-}
 
 /* The greatest key, and the number of keys that are equal to it. */
 struct PlaceLatest {
@@ -201,162 +146,206 @@ struct PlaceItems {
   }
 };
 
-static __device__ __forceinline__ PlaceItems place_items(PlaceShared &s, int slot, int n, unsigned lane)
-{
-  return {
-    {n, s.item[slot][0][lane], s.item[slot][1][lane], &s.item[slot][2][lane]},
-    {0, QUEUE_END,             QUEUE_END,             &s.sum[2][lane]       }
-  };
-}
+/* The warp that places the positions of a chunk. SHARED: all their times are in shared memory, so no lane checks
+   that. */
+struct PlaceWarp {
+  const PlaceView &v;
+  PlaceShared     &s;
+  int              from; /* the first position of the chunk */
+  unsigned         lane;
+  int              start = 0, most = -1; /* the window's first time; the last time of any of the lane's records */
+  bool             crowded = false;      /* a step was full in the last round with several records of a position */
 
-/* Sorts a lane's dependencies, at most N, in registers: replaces the items by keys, and stores their order. */
-template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s,
-                                                                                int from, int slot, int n,
-                                                                                unsigned lane)
-{
-  unsigned key[N];
+  /* For each lane that asks: takes the first step from time t on that is not full, and returns its time. Steps before
+     start take no more. If a step cannot take all lanes that ask for it, it takes them in the order of lanes. */
+  __device__ __forceinline__ int take_step(bool asks, int t)
+  {
+    if (t < start) t = start;
+    for (;;) {
+      int n = s.step[(unsigned)t % WINDOW]; /* the word of step t */
 
-#pragma unroll
-  for (int j = 0; j < N; j++)
-    key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
-#pragma unroll
-  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : NO_KEY;
-  place_network<N>(key);
-#pragma unroll
-  for (int j = 0; j < N; j++)
-    if (j < n) {
-      s.item[slot][j][lane]             = (int)(key[j] / CHUNK_ITEMS);
-      v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
+      for (;;) {
+        const bool moves = asks && n >= 0 && t < start + WINDOW;
+
+        if (!trsv_warp_any(moves)) break;
+        const int further = s.step[(unsigned)n % WINDOW]; /* not used if step n is outside the window */
+        if (moves && n < start + WINDOW && further >= 0) s.step[(unsigned)t % WINDOW] = further;
+        t = moves ? n : t;
+        n = moves ? further : n;
+      }
+      const bool     inside = asks && t < start + WINDOW;
+      const unsigned same   = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
+      const int      rank = __popc(same & ((1u << lane) - 1)), records = n & INT_MAX, all = records + __popc(same);
+
+      if (inside && rank == 0) s.step[(unsigned)t % WINDOW] = all < v.settings.width ? INT_MIN + all : t + 1;
+      if (inside && records + rank < v.settings.width) asks = false;
+      trsv_warp_sync();
+      if (!trsv_warp_any(asks)) return t;
+      if (trsv_warp_any(asks && t >= start + WINDOW)) {
+        const int from = start + WINDOW;
+
+        start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
+        for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.step[(unsigned)x % WINDOW] = INT_MIN;
+        if (asks && t < start) t = start;
+        trsv_warp_sync();
+      }
     }
-}
+  }
 
-/* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
-   of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. widest: the
-   most dependencies of a position. */
-template <bool SHARED> static __device__ __forceinline__ void place_rank(const PlaceView &v, PlaceShared &s, int from,
-                                                                         int slot, unsigned lanes, int n, int widest,
-                                                                         unsigned lane)
-{
-  for (; lanes; lanes &= lanes - 1) {
-    const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
-    const unsigned key =
-      (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : NO_KEY;
-    int place = 0;
+  /* The key of a dependency: twice the first time at which it can be used, plus one if it is in this chunk: used at
+     that time, such a dependency is late. */
+  template <bool SHARED> __device__ __forceinline__ int key(int item)
+  {
+    const int i    = item < 0 ? -1 - item : 0,
+              time = SHARED || i < v.near ? s.time[i] : (int)trsv_load(v.finish + from + i);
 
-    s.key[lane / 4][lane % 4] = key;
+    return item < 0 ? 2 * time + 3 : item;
+  }
+
+  __device__ __forceinline__ PlaceItems items_of(int slot, int n)
+  {
+    return {
+      {n, s.item[slot][0][lane], s.item[slot][1][lane], &s.item[slot][2][lane]},
+      {0, QUEUE_END,             QUEUE_END,             &s.sum[2][lane]       }
+    };
+  }
+
+  /* Sorts a lane's dependencies, at most N, in registers: replaces the items by keys, and stores their order. */
+  template <bool SHARED, int N> __device__ __forceinline__ void sort(int slot, int n)
+  {
+    unsigned keys[N];
+
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      keys[j] = (unsigned)key<SHARED>(j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
+#pragma unroll
+    for (int j = 0; j < N; j++) keys[j] = j < n ? keys[j] : NO_KEY;
+    place_network<N>(keys);
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      if (j < n) {
+        s.item[slot][j][lane]             = (int)(keys[j] / CHUNK_ITEMS);
+        v.sorted[s.begin[slot][lane] + j] = (unsigned char)(keys[j] % CHUNK_ITEMS);
+      }
+  }
+
+  /* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
+     of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. widest: the
+     most dependencies of a position. */
+  template <bool SHARED> __device__ __forceinline__ void rank(int slot, unsigned lanes, int n, int widest)
+  {
+    for (; lanes; lanes &= lanes - 1) {
+      const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
+      const unsigned mine =
+        (int)lane < count ? (unsigned)key<SHARED>(s.item[slot][lane][of]) * CHUNK_ITEMS + lane : NO_KEY;
+      int            place = 0;
+
+      s.key[lane / 4][lane % 4] = mine;
+      trsv_warp_sync();
+      for (int j = 0; 4 * j < widest; j++)
+#pragma unroll
+        for (int u = 0; u < 4; u++) place += s.key[j][u] < mine;
+      if ((int)lane < count) {
+        s.item[slot][place][of]             = (int)(mine / CHUNK_ITEMS);
+        v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
+      }
+      trsv_warp_sync();
+    }
+  }
+
+  /* Sorts the dependencies of the lanes' positions with several records. widest: most dependencies of a position. */
+  template <bool SHARED> __device__ __forceinline__ void sort_all(int slot, const PlacePosition &p, int widest)
+  {
+    const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
+
+    if (__popc(several) <= widest / 2) rank<SHARED>(slot, several, p.n, widest);
+    else if (p.records > 1) {
+      if (widest <= 4) sort<SHARED, 4>(slot, p.n);
+      else if (widest <= 8) sort<SHARED, 8>(slot, p.n);
+      else if (widest <= 16) sort<SHARED, 16>(slot, p.n);
+      else sort<SHARED, CHUNK_ITEMS>(slot, p.n);
+    }
+  }
+
+  /* Finds the times of the records of the lanes' positions as if no step were full, each lane on its own, and takes
+     their steps. *last: the time of a lane's last record. If a step cannot take all records that ask for it, or is
+     outside the window, takes none and returns false. needs: the latest dependencies of a position with one record. */
+  __device__ __forceinline__ bool together(int slot, const PlacePosition &p, PlaceLatest needs, int *last)
+  {
+    const bool several = p.records > 1;
+    PlaceItems items = items_of(slot, p.n);
+    int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: last, most */
+
+    for (int r = 0; r < p.records; r++) {
+      if (several) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
+      t    = max(needs.time(), start);
+      most = max(most, before); /* of the record before, so that nothing waits for the atomic */
+      before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
+      v.time[p.first + r] = t;
+      items.sums.add(2 * t + 3);
+    }
+    *last = t;
+    const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= start + WINDOW);
+    for (int r = 0; !fits && r < p.records; r++)
+      atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % WINDOW], -1);
     trsv_warp_sync();
-    for (int j = 0; 4 * j < widest; j++)
+    return fits;
+  }
+
+  /* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
+     crowded. longest: the largest number of records of a lane. Returns the time of a lane's last record. */
+  __device__ __forceinline__ int in_turn(int slot, const PlacePosition &p, int longest, PlaceLatest needs)
+  {
+    const bool several = p.records > 1;
+    PlaceItems items = items_of(slot, p.n);
+    int        last  = 0;
+    bool       moved = false;
+
+    for (int r = 0; r < longest; r++) {
+      const bool any = r < p.records;
+
+      if (several && any) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
+      const int t = max(needs.time(), start), step = take_step(any, t);
+
+      if (any) v.time[p.first + r] = last = step;
+      if (r < p.records - 1) items.sums.add(2 * step + 3);
+      moved = moved || (any && step > t);
+    }
+    if (longest > 1) crowded = trsv_warp_any(moved);
+    return last;
+  }
+
+  /* Places a round: at most one position of each lane, none of which depends on another. */
+  template <bool SHARED> __device__ __forceinline__ void round(int slot, const PlacePosition &p)
+  {
+    enum { LOOKUPS = 4 }; /* dependencies that are looked up together */
+    const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
+                                    : 1; /* most dependencies means most records */
+    const int      widest = (int)(all / 64), longest = (int)(all % 64), i = p.position - from;
+    PlaceLatest    needs;
+    int            t = 0;
+
+    if (p.records == 1) {
+      for (int x = 0; x < p.n; x += LOOKUPS) {
+        int item[LOOKUPS];
+
 #pragma unroll
-      for (int u = 0; u < 4; u++) place += s.key[j][u] < key;
-    if ((int)lane < count) {
-      s.item[slot][place][of]             = (int)(key / CHUNK_ITEMS);
-      v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
+        for (int u = 0; u < LOOKUPS; u++) item[u] = x + u < p.n ? s.item[slot][x + u][lane] : 0;
+#pragma unroll
+        for (int u = 0; u < LOOKUPS; u++) item[u] = key<SHARED>(item[u]);
+#pragma unroll
+        for (int u = 0; u < LOOKUPS; u++) needs.add(item[u]);
+      }
+    }
+    if (longest > 1) sort_all<SHARED>(slot, p, widest);
+    if (longest == 1 || crowded || !together(slot, p, needs, &t)) t = in_turn(slot, p, longest, needs);
+    if (p.records) {
+      trsv_store(v.finish + p.position, (unsigned)t);
+      if (i < v.near) s.time[i] = t;
+      most = max(most, t);
     }
     trsv_warp_sync();
   }
-}
-
-/* Sorts the dependencies of the lanes' positions with several records. widest: the most dependencies of a position. */
-template <bool SHARED> static __device__ __forceinline__ void place_sort_all(const PlaceView &v, PlaceShared &s,
-                                                                             const PlaceWarp &w, int slot,
-                                                                             const PlacePosition &p, int widest)
-{
-  const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
-
-  if (__popc(several) <= widest / 2) place_rank<SHARED>(v, s, w.from, slot, several, p.n, widest, w.lane);
-  else if (p.records > 1) {
-    if (widest <= 4) place_sort<SHARED, 4>(v, s, w.from, slot, p.n, w.lane);
-    else if (widest <= 8) place_sort<SHARED, 8>(v, s, w.from, slot, p.n, w.lane);
-    else if (widest <= 16) place_sort<SHARED, 16>(v, s, w.from, slot, p.n, w.lane);
-    else place_sort<SHARED, CHUNK_ITEMS>(v, s, w.from, slot, p.n, w.lane);
-  }
-}
-
-/* --- records --- */
-
-/* Finds the times of the records of the lanes' positions as if no step were full, each lane on its own, and takes their
-   steps. Returns the time of a lane's last record in *last. If a step cannot take all records that ask for it, or is
-   outside the window, takes none and returns false. needs: the latest dependencies of a position with one record. */
-static __device__ __forceinline__ bool place_together(const PlaceView &v, PlaceShared &s, const PlaceWarp &w, int slot,
-                                                      const PlacePosition &p, PlaceLatest needs, int *last)
-{
-  const bool several = p.records > 1;
-  PlaceItems items = place_items(s, slot, p.n, w.lane);
-  int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: the last, the most */
-
-  for (int r = 0; r < p.records; r++) {
-    if (several) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
-    t    = max(needs.time(), w.start);
-    most = max(most, before); /* of the record before, so that nothing waits for the atomic */
-    before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
-    v.time[p.first + r] = t;
-    items.sums.add(2 * t + 3);
-  }
-  *last = t;
-  const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= w.start + WINDOW);
-  for (int r = 0; !fits && r < p.records; r++)
-    atomicAdd(&s.step[(unsigned)((s.sum[r][w.lane] - 3) / 2) % WINDOW], -1);
-  trsv_warp_sync();
-  return fits;
-}
-
-/* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
-   w.crowded. longest: the largest number of records of a lane. Returns the time of a lane's last record. */
-static __device__ __forceinline__ int place_in_turn(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot,
-                                                    const PlacePosition &p, int longest, PlaceLatest needs)
-{
-  const bool several = p.records > 1;
-  PlaceItems items = place_items(s, slot, p.n, w.lane);
-  int        last  = 0;
-  bool       moved = false;
-
-  for (int r = 0; r < longest; r++) {
-    const bool any = r < p.records;
-
-    if (several && any) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
-    const int t = max(needs.time(), w.start), step = place_take_step(s, any, t, v.settings.width, w.start, w.lane);
-
-    if (any) v.time[p.first + r] = last = step;
-    if (r < p.records - 1) items.sums.add(2 * step + 3);
-    moved = moved || (any && step > t);
-  }
-  if (longest > 1) w.crowded = trsv_warp_any(moved);
-  return last;
-}
-
-/* Places a round: at most one position of each lane, none of which depends on another. */
-template <bool SHARED> static __device__ __forceinline__ void place_round(const PlaceView &v, PlaceShared &s,
-                                                                          PlaceWarp &w, int slot,
-                                                                          const PlacePosition &p)
-{
-  enum { LOOKUPS = 4 }; /* dependencies that are looked up together */
-  const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
-                                  : 1; /* most dependencies means most records */
-  const int      widest = (int)(all / 64), longest = (int)(all % 64), i = p.position - w.from;
-  PlaceLatest    needs;
-  int            t = 0;
-
-  if (p.records == 1) {
-    for (int x = 0; x < p.n; x += LOOKUPS) {
-      int item[LOOKUPS];
-
-#pragma unroll
-      for (int u = 0; u < LOOKUPS; u++) item[u] = x + u < p.n ? s.item[slot][x + u][w.lane] : 0;
-#pragma unroll
-      for (int u = 0; u < LOOKUPS; u++) item[u] = place_key<SHARED>(v, s, w.from, item[u]);
-#pragma unroll
-      for (int u = 0; u < LOOKUPS; u++) needs.add(item[u]);
-    }
-  }
-  if (longest > 1) place_sort_all<SHARED>(v, s, w, slot, p, widest);
-  if (longest == 1 || w.crowded || !place_together(v, s, w, slot, p, needs, &t))
-    t = place_in_turn(v, s, w, slot, p, longest, needs);
-  if (p.records) {
-    trsv_store(v.finish + p.position, (unsigned)t);
-    if (i < v.near) s.time[i] = t;
-    w.most = max(w.most, t);
-  }
-  trsv_warp_sync();
-}
+};
 
 #endif

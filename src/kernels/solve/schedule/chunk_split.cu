@@ -113,31 +113,32 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
   atomicAdd(behind + c, 1);
 }
 
+/* The places of the sums, and the lengths of all positions. */
 static __global__ void long_place(const LongView v, const unsigned *keys, const int *numbers)
 {
   const int x = trsv_index();
 
-  if (x < v.sums) v.place[numbers[x]] = (int)keys[x] + 1 + x;
-}
-
-static __global__ void long_lengths(const LongView v)
-{
-  const int x = trsv_index();
-
   if (x < v.G.n) v.lengths[x + v.shift[x]] = long_row(chunk_row(v.G, x).n).kept;
-  if (x < v.sums) v.lengths[v.place[x]] = CHUNK_ITEMS;
+  if (x >= v.sums) return;
+  const int place     = (int)keys[x] + 1 + x;
+  v.place[numbers[x]] = place;
+  v.lengths[place]    = CHUNK_ITEMS;
 }
 
-/* Writes position `to` of the new graph: count items of a level of the tree, from the i-th on. whole: it is the row. */
-static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row,
-                                                  int level, int i, int count, bool whole)
+/* Writes position `to` of the new graph: row p, or its sum of this number if that is not negative. */
+static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, int sum)
 {
-  const int own = chunk_own_row(v.G, p);
+  const bool     whole = sum < 0;
+  const int      own   = chunk_own_row(v.G, p);
+  const ChunkRow row   = chunk_row(v.G, p);
+  const LongRow  t     = long_row(row.n);
+  const int      level = whole ? t.levels : long_level(t, &sum), first = whole ? 0 : sum * CHUNK_ITEMS,
+            count = whole ? t.kept : CHUNK_ITEMS;
 
   v.owner[to]    = whole ? own : -1 - own;
   v.diagonal[to] = chunk_diagonal(v.G, p);
   for (int j = 0, at = v.offsets[to]; j < count; j++, at++) {
-    const int item = long_item(t, level, i + j);
+    const int item = long_item(t, level, first + j);
 
     if (item < 0) {
       v.columns[at] = v.place[v.first[p] - 1 - item];
@@ -155,19 +156,10 @@ static __global__ void long_graph(const LongView v)
 {
   const int x = trsv_index();
 
-  if (x < v.G.n) {
-    const ChunkRow row = chunk_row(v.G, x);
-    const LongRow  t   = long_row(row.n);
-    long_write(v, x + v.shift[x], x, t, row, t.levels, 0, t.kept, true);
-  }
-  if (x < v.sums) {
-    const int      p     = long_owner(v, x);
-    const ChunkRow row   = chunk_row(v.G, p);
-    const LongRow  t     = long_row(row.n);
-    int            i     = x - v.first[p];
-    const int      level = long_level(t, &i);
-    long_write(v, v.place[x], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
-  }
+  if (x < v.G.n) long_write(v, x + v.shift[x], x, -1);
+  if (x >= v.sums) return;
+  const int p = long_owner(v, x);
+  long_write(v, v.place[x], p, x - v.first[p]);
 }
 
 TrsvError TrsvChunkSplitRows(ChunkHeights *o)
@@ -192,12 +184,11 @@ TrsvError TrsvChunkSplitRows(ChunkHeights *o)
   TrsvCall(TrsvLaunchEach(long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
-  TrsvCall(TrsvLaunchEach(long_place, sums, v, sorted, order));
-  TrsvCall(TrsvLaunchEach(long_lengths, n > sums ? n : sums, v));
+  TrsvCall(TrsvLaunchEach(long_place, max(n, sums), v, sorted, order));
   TrsvCall(TrsvScratchArrays(&o->extended, all + 1, v.offsets, entries, v.columns, entries, v.source, all, v.owner, all,
                              v.diagonal));
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
-  TrsvCall(TrsvLaunchEach(long_graph, n > sums ? n : sums, v));
+  TrsvCall(TrsvLaunchEach(long_graph, max(n, sums), v));
   o->graph   = {(int)all, 1, 0, v.offsets, v.columns, v.source, v.owner, v.diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
