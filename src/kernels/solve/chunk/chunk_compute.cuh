@@ -64,11 +64,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  STEPS = Layout::steps;
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
-  constexpr bool NO_EARLY    = EARLY == 0; /* no early dependencies: probes are two steps before */
-  constexpr bool AWAIT_SOON  = K == 3;     /* waits for the writers before a stage ends */
-  constexpr bool EXPORT_LATE = K <= 2;     /* exports after the next step's loads, which are more urgent */
-  constexpr int  SETS        = NO_EARLY && sizeof(T) <= 8 ? 8 : 4; /* records in registers */
-  constexpr int  FETCH       = SETS == 8 ? 4 : NO_EARLY || AWAIT_SOON ? 3 : 2; /* steps from a fetch to its use */
+  constexpr bool NO_EARLY   = EARLY == 0; /* no early dependencies: probes are two steps before, and exports come after
+                                             the next step's loads, which are more urgent */
+  constexpr bool AWAIT_SOON = K == 3;     /* waits for the writers before a stage ends */
+  constexpr int  SETS       = NO_EARLY && sizeof(T) <= 8 ? 8 : 4; /* records in registers */
+  constexpr int  FETCH      = SETS == 8 ? 4 : NO_EARLY || AWAIT_SOON ? 3 : 2; /* steps from a fetch to its use */
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T),
@@ -175,9 +175,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 #pragma unroll
           for (int k = 0; k < LATE; k++)
             probe_next[k] = trsv_shared_mark<T>(record[(j + 2) % SETS].address(k, zero));
-        }
-        if (EXPORT_LATE) store_export(export_to, export_tail, export_value);
-        if (NO_EARLY) {
+          store_export(export_to, export_tail, export_value);
           bad = false;
 #pragma unroll
           for (int k = 0; k < LATE; k++) bad = bad || probe[j & 1][k] == mark;
@@ -218,7 +216,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
         if constexpr (RECIPROCALS) result = r.value(K) == 0 ? result : trsv_reciprocal(result);
         trsv_shared_store(out + offset + (unsigned)(j * W * (int)sizeof(T)), result);
         trsv_warp_sync(); /* the next step reads it */
-        if (EXPORT_LATE) export_value = result, export_tail = r.tail(), export_to = exports + (r.tail() >> 16);
+        if (NO_EARLY) export_value = result, export_tail = r.tail(), export_to = exports + (r.tail() >> 16);
         else store_export(exports + (r.tail() >> 16), r.tail(), result);
         if (!NO_EARLY) {
           bad = false;
@@ -246,7 +244,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
       if (++stage >= A.count) break;
     }
   }
-  if (EXPORT_LATE) store_export(export_to, export_tail, export_value);
+  if (NO_EARLY) store_export(export_to, export_tail, export_value);
 }
 
 /* The same as a function that is not inlined, so that the code of the other warps does not change the order of the

@@ -97,13 +97,10 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times,
                     t->settings.chunks);
   e->bits = bits;
-  TrsvCall(TrsvArenaScratch(
-    [&](TrsvArena &a) {
-      if (t->first) a.take(n, e->owner);
-      a.take(n, e->at, n, e->push, n, e->node, n + 1, e->step, n + 1, e->use, n + 1, e->source);
-      a.take(chunks + 1, e->begin, chunks + 1, e->stage, (size_t)CHUNK_WORDS, e->words);
-    },
-    &scratch->numbered[0].memory));
+  TrsvCall(scratch->numbered[0].take(n, e->at, n, e->push, n, e->node, n + 1, e->step, n + 1, e->use, n + 1, e->source,
+                                     chunks + 1, e->begin, chunks + 1, e->stage, (size_t)CHUNK_WORDS, e->words,
+                                     t->first ? n : 0, e->owner));
+  if (!t->first) e->owner = NULL;
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
@@ -198,22 +195,18 @@ static __global__ void cells_imports(const ChunkEmission e)
   }
 }
 
-/* Gives the j-th use of the sorted list the cell of its group. */
-static __device__ __forceinline__ void cells_spread(const ChunkEmission &e, int j)
-{
-  const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
-
-  e.cell[u] = e.group_cell[g];
-  if (e.settings.import_lifetime >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
-    e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
-}
-
 /* Gives the uses their cells, and writes the heads. A thread for each use, and for each block. */
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads)
 {
-  const int q = trsv_index();
+  const int q = trsv_index(), j = q;
 
-  if (q < e.uses) cells_spread(e, q);
+  if (j < e.uses) { /* of the sorted list */
+    const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
+
+    e.cell[u] = e.group_cell[g];
+    if (e.settings.import_lifetime >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
+      e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
+  }
   if (q >= e.settings.chunks && q < blocks) heads[q] = ChunkHead(); /* blocks without a chunk have no stages */
   if (q >= e.settings.chunks) return;
   const int begin = e.use[e.begin[q]], end = e.use[e.begin[q + 1]], cells = e.fresh[end] - e.fresh[begin];
@@ -309,11 +302,9 @@ TrsvError TrsvChunkCells(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* the sort's scratch is freed before this */
   TrsvCall(scratch->numbered[2].take(uses, e->cell, uses, e->imports));
-  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
-    if (cluster > 1) a.take(uses + 1, e->import_);
-    else e->import_ = e->fresh;
-    a.take(uses, e->group_cell, moved, e->group_import, moved, e->import_head, moved, e->import_last);
-  }, &scratch->early[1].memory));
+  TrsvCall(scratch->early[1].take(uses, e->group_cell, moved, e->group_import, moved, e->import_head, moved,
+                                  e->import_last, cluster > 1 ? uses + 1 : 0, e->import_));
+  if (cluster == 1) e->import_ = e->fresh;
   TrsvCall(TrsvLaunchEach(cells_groups, (size_t)e->uses, *e));
   const TrsvScan scan[] = {{e->uses, e->group + 1, e->group},
                            {e->uses, e->fresh + 1, e->fresh},
