@@ -100,9 +100,7 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "chunk needs %d KB of shared memory for a block",
-                    CHUNK_SHARED / 1024);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk needs %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   return TrsvAlloc(sizeof(ChunkPlan), &plan->data);
 }
 

@@ -64,7 +64,7 @@ struct ChunkPlan : ChunkView {
   size_t              places;
   unsigned            blocks;
   size_t              shared_bytes;
-  void               *memory;  /* holds sources, rows, places_in and imports */
+  void               *memory;  /* holds sources, rows, from, to, places_in and imports */
   ChunkSources        sources;
   int                *rows;    /* [places] of each stage: 1 + row, in rising order, then 0 */
   Inverse            *inverse; /* the data of a plan with inverted diagonal blocks, which has nothing else; or NULL */
@@ -73,7 +73,7 @@ struct ChunkPlan : ChunkView {
 
 /* Offsets of values in a record, and of records in a stage. */
 template <class T, int K, int W> struct ChunkLayout {
-  static constexpr unsigned rows = CHUNK_ROWS(K, sizeof(T)), steps = CHUNK_STEPS(K, W, sizeof(T)),
+  static constexpr unsigned rows = CHUNK_ROWS(K, sizeof(T)), steps = CHUNK_ROWS(K, sizeof(T)) / W,
                             quads = CHUNK_QUADS(K, sizeof(T)),
                             step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
 

@@ -10,10 +10,9 @@
      only if a probe found one not ready. These waits need no limit: the warps that fill the cells bound them.
    The order of this work, and how many steps before it is done, is the fastest measured for each K.
 
-   An assumption about the architecture: a probe reads the upper 4 bytes of a word that was stored by an access of 8
-   bytes (of both words of a complex value), and a later load of the warp reads all bytes. PTX's memory model does not
-   cover accesses of different sizes. The kernel assumes that the load finds the whole word after the probe has found
-   its upper half. tests/gpu/waits.cu tests that. */
+   PTX's memory model does not cover accesses of different sizes. The kernel assumes that a load of the warp finds a
+   whole word, or both words of a complex value, after a probe has found its upper 4 bytes, if one access of 8 bytes
+   stored the word (tests/gpu/waits.cu). */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 

@@ -16,6 +16,7 @@ struct ChunkEmission : ChunkSchedule {
   int        uses, stages, bits; /* bits: of a time in key */
   int        stored, toward;     /* as in ChunkHeights */
   int        wide;               /* CHUNK_WIDE */
+  size_t     dependencies;
 
   /* Of each record: its position (NULL: the record's number), its place in the chunk (step * W + lane), its number in
      the order of times, the cell of the next chunk into which it is pushed. */
@@ -81,12 +82,6 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
-/* The source of the diagonal of a record's row; if it is not stored, one less than the first dependency's source. */
-static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int p, int first)
-{
-  return e.stored ? chunk_diagonal(e.G, p) : first - 1;
-}
-
 /* Records without values and without gaps. cells has the indices of ChunkSources.wide: the cell of each dependency, and
    at the index of the diagonal the cell of the next chunk into which the result is pushed. exports: the number of the
    first export of each stage. */
@@ -108,14 +103,13 @@ static inline TrsvError ChunkAllocate(TrsvPlan *plan, size_t bytes, void *pointe
   return TrsvDeviceAlloc(bytes, pointer);
 }
 
-/* The parts of an emission, in this order. Number: places of records, with a lifetime of imports.
-   Cells: cells for imports; *fits: they fit into shared memory and, if they are reused, are free in time. Write: the
-   draft, of this many records and dependencies, and what else a plan has without values. Records: the records. */
+/* The parts of an emission, in this order. Number: places of records, with a lifetime of imports. Cells: cells for
+   imports; *fits: they fit into shared memory and, if they are reused, are free in time. Write: the draft, and what
+   else a plan has without values. Records: the records. */
 TrsvError TrsvChunkNumber(TrsvPrecision, const ChunkHeights *, const ChunkSchedule *, int lifetime, ChunkEmission *,
                           ChunkScratch *);
 TrsvError TrsvChunkCells(TrsvPlan *, ChunkEmission *, ChunkScratch *, int *fits);
-TrsvError TrsvChunkWrite(TrsvPlan *, const ChunkEmission *, size_t records, size_t dependencies, ChunkDraft *,
-                         ChunkScratch *);
+TrsvError TrsvChunkWrite(TrsvPlan *, const ChunkEmission *, ChunkDraft *, ChunkScratch *);
 TrsvError TrsvChunkRecords(TrsvPlan *, const ChunkDraft *);
 
 #endif

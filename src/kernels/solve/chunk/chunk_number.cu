@@ -1,17 +1,14 @@
 /*
    Numbers of an emission: places of records, and cells for imports.
 
-   Places: the steps of each chunk, the stages that they fill, and the dependencies that are read from cells for
-   imports. Times without a record get no step, except one in each gap: so dependencies from before the gap are not
-   late.
+   Times without a record get no step, except one in each gap: so dependencies from before the gap are not late. The
+   uses of one result by one chunk are a group, an import; if cells are reused, only uses within import_lifetime + 1
+   stages are in one group. Imports get cells in the order of their first use, exports get words in the order of their
+   records. Uses are sorted by result. The sort keeps the order of chunks and times, so the uses of a group are
+   contiguous. All numbers are computed from sums over uses.
 
-   Cells: the uses of one result by one chunk are a group, an import; if cells are reused, only uses within
-   import_lifetime + 1 stages are in one group. Imports get cells in the order of their first use, exports get words in
-   the order of their records. Uses are sorted by result. The sort keeps the order of chunks and times, so the uses of a
-   group are contiguous. All numbers are computed from sums over uses.
-
-   Mapping: one thread for each record, use, import or chunk. Memory order: within a launch only maxima, and flags for
-   which all writers store the same value, cross threads. Why it ends: no thread waits. Same bits: integers.
+   Mapping: one thread for each record, use, import, stage or chunk. Memory order: within a launch only maxima, and
+   flags for which all writers store the same value, cross threads. Why it ends: no thread waits. Same bits: integers.
 */
 #include <limits.h>
 #include "solve/chunk/chunk_emission.cuh"
@@ -75,8 +72,8 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   uses[i]   = n;
   values[i] = all;
   if (!last) return;
-  const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d),
-            b = e.toward * (last - d);
+  const int d = e.stored ? chunk_diagonal(e.G, e.owner ? e.owner[node] : node) : first - 1,
+            a = e.toward * (first - d), b = e.toward * (last - d);
   if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.words + CHUNK_WIDE, 1u);
 }
 
@@ -88,7 +85,10 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   const int       bits = TrsvBits(t->times - 1), chunk_bits = TrsvBits(t->settings.chunks - 1);
   int             totals[3];
 
-  (ChunkSchedule &)*e = *t;
+  /* each off-diagonal entry and each partial sum is a dependency */
+  e->dependencies = (size_t)(o->entries - (o->graph.stored ? o->graph.n : 0)) + n - (size_t)o->graph.n;
+  TrsvCall(ChunkCount(n + e->dependencies, "records and dependencies"));
+  (ChunkSchedule &)*e         = *t;
   e->settings.import_lifetime = lifetime;
   e->size     = (int)TrsvValueSize(precision);
   e->capacity = ChunkCapacity(&e->settings, CHUNK_LEAST, e->size);
@@ -221,10 +221,6 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.batch   = h.import_ / CHUNK_BATCH + q;
   heads[q]  = h;
   atomicMax(e.words + CHUNK_MAXIMUM, (unsigned)(e.settings.import_lifetime < 0 ? cells : min(cells, e.capacity)));
-  if (q == 0) {
-    e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
-    e.words[CHUNK_EXPORTS] = (unsigned)e.export_[e.nodes];
-  }
 }
 
 /* --- cells that are reused --- */
@@ -239,28 +235,21 @@ static __global__ void cells_batches(const ChunkEmission e, int *batch_of)
   batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
-/* after, zeros before: the number of stages that must end before a batch gets its cells. */
-static __global__ void cells_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
-{
-  const int m = trsv_index();
-
-  if (m >= count) return;
-  const ChunkHead &h = heads[emit_chunk(e, e.user[e.sorted_use[e.import_head[m]]])];
-  const int        n = m - h.import_;
-  if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
-}
-
-/* Checks that each batch gets its cells two stages before the first stage that needs it: a stage is ready only after
-   its imports have cells, and the stage before it ends only after that. */
-static __global__ void cells_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count)
+/* after, zeros before: the number of stages that must end before a batch gets its cells. check: instead checks that
+   each batch gets its cells two stages before the first stage that needs it: a stage is ready only after its imports
+   have cells, and the stage before it ends only after that. */
+static __global__ void cells_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count, bool check)
 {
   const int m = trsv_index();
 
   if (m >= count) return;
   const int        i = e.user[e.sorted_use[e.import_head[m]]];
   const ChunkHead &h = heads[emit_chunk(e, i)];
-  const int        n = m - h.import_, stages = after[h.batch + n / CHUNK_BATCH];
-  if (n % CHUNK_BATCH == 0 && stages && stages + 1 > emit_stage(e, i)) atomicMax(e.words + CHUNK_TOO_LATE, 1u);
+  const int        n = m - h.import_;
+  int *const       stages = after + h.batch + n / CHUNK_BATCH;
+  if (!check && n >= e.capacity) atomicMax(stages, e.import_last[m - e.capacity] + 1);
+  if (check && n % CHUNK_BATCH == 0 && *stages && *stages + 1 > emit_stage(e, i))
+    atomicMax(e.words + CHUNK_TOO_LATE, 1u);
 }
 
 /* Makes the batches of imports whose cells are reused. */
@@ -269,16 +258,16 @@ static TrsvError MakeBatches(TrsvPlan *plan, const ChunkEmission *e, int *fits)
   ChunkPlan   *c       = (ChunkPlan *)plan->data;
   const int    imports = c->schedule.imports;
   const size_t batches = sizeof(int) * (size_t)(imports / CHUNK_BATCH + e->settings.chunks);
-  unsigned     now[CHUNK_WORDS];
+  unsigned     late;
 
   TrsvCall(ChunkAllocate(plan, sizeof(int) * (size_t)e->stages, &c->batch_of));
   TrsvCall(ChunkAllocate(plan, batches, &c->after));
   TrsvCall(TrsvLaunchEach(cells_batches, (size_t)e->stages, *e, c->batch_of));
   TrsvCall(TrsvDeviceClear(c->after, batches, NULL));
-  TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports));
-  TrsvCall(TrsvLaunchEach(cells_check, (size_t)imports, *e, c->heads, c->after, imports));
-  TrsvCall(ChunkWordsRead(e->words, now));
-  *fits = !now[CHUNK_TOO_LATE];
+  TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, false));
+  TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, true));
+  TrsvCall(TrsvDeviceDownload(&late, e->words + CHUNK_TOO_LATE, sizeof(late), NULL));
+  *fits = !late;
   return TRSV_SUCCESS;
 }
 
@@ -288,8 +277,8 @@ TrsvError TrsvChunkCells(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   ChunkSummary *s       = &c->schedule;
   const int     cluster = e->settings.cluster;
   const size_t  uses = (size_t)e->uses, moved = e->settings.import_lifetime < 0 ? 0 : uses;
-  unsigned     *unsorted, now[CHUNK_WORDS];
-  int          *numbers;
+  unsigned     *unsorted;
+  int          *numbers, totals[3];
 
   c->blocks = (unsigned)((e->settings.chunks + cluster - 1) / cluster * cluster);
   TrsvCall(ChunkAllocate(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
@@ -313,13 +302,14 @@ TrsvError TrsvChunkCells(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   TrsvCall(TrsvLaunchEach(cells_imports, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
   TrsvCall(TrsvLaunchEach(cells_heads, max(uses, (size_t)c->blocks), *e, (int)c->blocks, c->heads));
-  TrsvCall(ChunkWordsRead(e->words, now));
+  const int *const ends[] = {e->import_ + uses, e->export_ + e->nodes, (const int *)e->words + CHUNK_MAXIMUM};
+  TrsvCall(TrsvDeviceDownloadEach(totals, ends, 3));
   s->settings = e->settings;
   s->steps    = e->times;
-  s->imports  = (int)now[CHUNK_IMPORTS];
-  s->exports  = (int)now[CHUNK_EXPORTS];
+  s->imports  = totals[0];
+  s->exports  = totals[1];
   s->stages   = e->stages;
-  s->cells    = ((int)now[CHUNK_MAXIMUM] + 15) / 16 * 16; /* the records after them are aligned to 16 bytes */
+  s->cells    = (totals[2] + 15) / 16 * 16; /* the records after them are aligned to 16 bytes */
   *fits       = s->cells <= e->capacity;
   return *fits && e->settings.import_lifetime >= 0 ? MakeBatches(plan, e, fits) : TRSV_SUCCESS;
 }

@@ -8,16 +8,14 @@
 /* Frees the memory of an attempt. */
 static void FreeAttempt(ChunkPlan *c)
 {
-  void *const arrays[] = {c->from != c->rows ? c->from : NULL, c->to != c->rows ? c->to : NULL, c->records, c->memory,
-                          c->heads, c->batch_of, c->after};
+  void *const arrays[] = {c->records, c->memory, c->heads, c->batch_of, c->after};
 
   TrsvDeviceFreeAll(sizeof(arrays) / sizeof(*arrays), arrays);
-  c->records = NULL;
-  c->memory  = NULL;
-  c->sources = ChunkSources();
-  c->heads   = NULL;
-  c->rows = c->from = c->to = NULL;
-  c->batch_of = c->after = NULL;
+  TrsvPinnedFree(1, c->sync.abort_host);
+  (ChunkView &)*c = ChunkView();
+  c->memory       = NULL;
+  c->rows         = NULL;
+  c->sources      = ChunkSources();
 }
 
 static void FreeScratch(void **memory)
@@ -30,15 +28,10 @@ static void FreeScratch(void **memory)
    schedule, which is then not needed any more, is freed. */
 static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, int *fits)
 {
-  /* each off-diagonal entry and each partial sum is a dependency */
-  const size_t  records      = (size_t)schedule->nodes,
-                dependencies = (size_t)(heights->entries - (heights->graph.stored ? heights->graph.n : 0)) +
-                               (size_t)(schedule->nodes - heights->graph.n);
   ChunkEmission e = ChunkEmission();
   ChunkScratch  scratch;
   ChunkDraft    draft;
 
-  TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   plan->bytes = 0;
   TrsvCall(TrsvChunkNumber(plan->precision, heights, schedule, lifetime, &e, &scratch));
   TrsvCall(TrsvChunkCells(plan, &e, &scratch, fits));
@@ -46,7 +39,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   for (TrsvScratch &s : scratch.early) s.release();
   FreeScratch(&schedule->early);
   FreeScratch(&heights->memory);
-  TrsvCall(TrsvChunkWrite(plan, &e, records, dependencies, &draft, &scratch));
+  TrsvCall(TrsvChunkWrite(plan, &e, &draft, &scratch));
   for (TrsvScratch &s : scratch.numbered) s.release();
   FreeScratch(&schedule->memory);
   FreeScratch(&heights->extended);
@@ -207,5 +200,4 @@ void TrsvChunkFreeSchedule(ChunkPlan *c)
 {
   FreeSetup(&c->setup);
   FreeAttempt(c);
-  TrsvPinnedFree(1, c->sync.abort_host);
 }

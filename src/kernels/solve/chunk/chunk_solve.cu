@@ -7,24 +7,20 @@
      write x, and reset the words of the next launch. A launch that finds reciprocals (plan.h) differs only in the
      computing warp. Solves and such launches may follow each other in any order.
    Memory order: a result that crosses chunks, or goes from an importing warp to the computing warp, is a word that is
-     its own flag (sync.cuh); a complex result is two such words (complex.cuh). It goes through L2 or into a cell of a
-     neighbor's shared memory. trsv_warp_sync orders the steps of the computing warp. Barriers and counters, by release
-     and acquire, pass stages of records and of results between warps. A stage of records arrives at its barrier as one
-     bulk copy or, in code for compute capability 8.x, as the copies of 32 lanes (trsv_bulk_copy). Such code has no
-     clusters: all results cross chunks through L2. No result has the bits of NOT_READY: values and right-hand sides are
-     made canonical before any arithmetic.
+     its own flag (sync.cuh), or two if it is complex. It goes through L2 or into a cell of a neighbor's shared memory.
+     trsv_warp_sync orders the steps of the computing warp. Barriers and counters, by release and acquire, pass stages
+     of records and of results between warps. A stage of records arrives as one bulk copy or, in code for compute
+     capability 8.x, as the copies of 32 lanes. Such code has no clusters. No result has the bits of NOT_READY: values
+     and right-hand sides are made canonical before any arithmetic.
    Why it ends: a chunk waits only for smaller chunks. Their clusters have smaller tickets or are its own cluster, so
-     they have started. By induction all chunks end. Within a block the computing warp and the other warps wait for each
-     other stage by stage. A batch of imports gets its cells two stages before its first use; the set-up checks this
-     (chunk_write.cu). If memory fails, the spin limit bounds the waits for imports, NaN replaces every missing value,
-     and then all other waits end.
+     they have started. Within a block the warps wait for each other stage by stage. A batch of imports gets its cells
+     two stages before its first use; the set-up checks this (chunk_number.cu). If memory fails, the spin limit bounds
+     the waits for imports, NaN replaces every missing value, and then all other waits end.
    Same bits: the schedule fixes the order of each sum.
-   Source: this project. solve/schedule makes the schedule, chunk_plan.cu the plan; schedule.h and chunk.cuh have the
-     layout, chunk_compute.cuh the computing warp.
+   Source: this project. schedule.h and chunk.cuh have the layout, chunk_compute.cuh the computing warp.
 */
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_compute.cuh"
-#include "solve/chunk/chunk_values.cuh"
 
 /* --- the other warps --- */
 
@@ -294,6 +290,80 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
     }
   trsv_warp_sync();
   if (A.cluster > 1) trsv_cluster_sync(); /* no block leaves while another may store into its memory */
+}
+
+/* --- values, gathered into records and scattered back ---
+
+   Mapping: one block for each stage, one thread for each place of a record. Memory order: one barrier, for the sums
+   that give the index of the first value of each record. Why it ends: all threads meet that barrier. Same bits: a value
+   is one thread's product. */
+
+/* The sources of the record at a thread's place. */
+struct RecordSources {
+  int  count;       /* values, with the diagonal's; 0: there is no record */
+  bool part;        /* it is a partial sum */
+  int  diagonal;    /* its source */
+  int  value, near; /* the first index of the record in c.wide, and in c.apart */
+
+  __device__ __forceinline__ RecordSources(const ChunkSources &c, unsigned rows, unsigned *sums)
+  {
+    const int all = c.counts[(size_t)blockIdx.x * rows + threadIdx.x];
+
+    count = all % CHUNK_EXPORTED;
+    part  = all >= CHUNK_PART;
+    const unsigned sum    = chunk_sums((unsigned)count, sums);
+    const int      record = c.starts[2 * blockIdx.x] + (int)(sum >> 16);
+    value    = c.starts[2 * blockIdx.x + 1] + (int)(sum & 65535);
+    near     = value - record;
+    diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
+  }
+
+  /* The source of the j-th dependency, from 1 on. */
+  __device__ __forceinline__ int source(const ChunkSources &c, int j) const
+  {
+    if (c.wide) return c.wide[value + j];
+    const int apart = c.apart[near + j - 1];
+    return apart ? diagonal + c.toward * apart : 1;
+  }
+};
+
+/* Writes the values of a record, divided by the row's diagonal, and the diagonal's reciprocal. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
+  chunk_gather(const ChunkSources c, const void *values, void *records)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  TRSV_SHARED(unsigned, sums, Layout::rows / 32);
+  unsigned char *const stage = (unsigned char *)records + (size_t)blockIdx.x * Layout::stage;
+  const unsigned       place = threadIdx.x;
+  const T *const       from  = (const T *)values;
+  const RecordSources  own(c, Layout::rows, sums);
+  const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + own.count,
+              s = j >= 1 ? own.source(c, j) : 0; /* unused fields come first */
+    *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) =
+      s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
+  }
+  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = own.count && !own.part ? inverse : 0;
+}
+
+/* Copies values back, for a unit diagonal: then records hold the values as given. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K, sizeof(T)))
+  chunk_scatter(const ChunkSources c, const void *records, void *values)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  TRSV_SHARED(unsigned, sums, Layout::rows / 32);
+  const unsigned char *const stage = (const unsigned char *)records + (size_t)blockIdx.x * Layout::stage;
+  const RecordSources        own(c, Layout::rows, sums);
+  T *const                   to = (T *)values;
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0;
+    if (s >= 2) to[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
+  }
 }
 
 /* --- the kernels of a plan --- */

@@ -1,18 +1,17 @@
 /*
-   Writes the schedule of the algorithm `chunk` into a plan: imports, their batches, and records without values.
+   Writes the schedule of the algorithm `chunk` into a plan: imports, and records without values. Records take more
+   memory than the schedule and the scratch of the emission. So a draft, without gaps, first gets their cells. Then the
+   schedule is freed, and the records are allocated.
 
-   Records take more memory than the schedule and the scratch of the emission. So a draft, without gaps, first gets
-   their cells. Then the schedule is freed, and the records are allocated.
-
-   Mapping: one block for each stage, one thread for each of its records or places; otherwise one thread for each
-   import, stage or chunk. Memory order: within a block, values cross threads by barriers and shuffles. Why it ends: no
-   thread waits for another block. Same bits: integers.
+   Mapping: one block for each stage, one thread for each of its records or places. Memory order: within a block, values
+   cross threads by barriers and shuffles. Why it ends: no thread waits for another block. Same bits: integers.
 */
 #include <limits.h>
 #include "solve/chunk/chunk_emission.cuh"
 
 /* Writes the draft of a stage, and a share of all imports. */
-static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256)
+  write_stages(const ChunkEmission e, const ChunkPlan w, const TrsvPermutation given, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
@@ -40,11 +39,16 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   int rank = 0, count = 0;
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
   const int place = node < 0 ? 0 : e.at[node] % rows;
-  if (row[t]) {
-    w.rows[places + (size_t)rank]      = row[t];
-    w.places_in[places + (size_t)rank] = (unsigned char)place;
-  }
-  if (t >= count) w.rows[places + (size_t)t] = w.places_in[places + (size_t)t] = 0;
+  const auto put = [&](int i, int r, int place_of_r) {
+    const size_t at = places + (size_t)i;
+
+    w.rows[at]      = r;
+    w.places_in[at] = (unsigned char)place_of_r;
+    if (given.b_index) w.from[at] = r ? 1 + given.b_index[r - 1] : 0;
+    if (given.x_index) w.to[at] = r ? 1 + given.x_index[r - 1] : 0;
+  };
+  if (row[t]) put(rank, row[t], place);
+  if (t >= count) put(t, 0, 0);
   if (node < 0) return;
 
   /* sorts the dependencies by step, the latest last; imports count as two steps old */
@@ -64,7 +68,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const int             record = first + t,
                         value = e.source[record]; /* in a stage, the order of time is the order of places */
   unsigned short *const cells = d.cells + value;
-  const int             diagonal = emit_diagonal(e, p, least),
+  const int             diagonal = e.stored ? chunk_diagonal(e.G, p) : least - 1,
                         exported = e.export_[record + 1] != e.export_[record] ? CHUNK_EXPORTED : 0;
 
   cells[0] = e.push[node];
@@ -111,17 +115,9 @@ static __global__ void __launch_bounds__(256) write_records(int size, const Chun
   }
 }
 
-/* Applies a permutation to rows: to[i] = 1 + map[row] for an entry 1 + row, 0 for 0. One thread for each place. */
-static __global__ void chunk_permute(size_t places, const int *rows, const int *map, int *to)
+TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, ChunkDraft *d, ChunkScratch *scratch)
 {
-  const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (at < places) to[at] = rows[at] > 0 ? 1 + map[rows[at] - 1] : 0;
-}
-
-TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, size_t records, size_t dependencies, ChunkDraft *d,
-                         ChunkScratch *scratch)
-{
+  const size_t  records = (size_t)e->nodes, dependencies = e->dependencies;
   ChunkPlan    *c      = (ChunkPlan *)plan->data;
   ChunkSummary *s      = &c->schedule;
   const int     rows   = emit_rows(*e);
@@ -137,21 +133,16 @@ TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, size_t records,
     else a.take(records, c->sources.diagonal, dependencies, c->sources.apart);
     a.take(2 * (size_t)s->stages, c->sources.starts, c->places, c->sources.counts, c->places, c->rows);
     a.take(c->places, c->places_in, (size_t)s->imports, c->imports);
+    if (plan->given.b_index) a.take(c->places, c->from);
+    if (plan->given.x_index) a.take(c->places, c->to);
   }, &c->memory, &bytes));
   plan->bytes += bytes;
-  c->from = c->to = c->rows;
+  if (!plan->given.b_index) c->from = c->rows;
+  if (!plan->given.x_index) c->to = c->rows;
   c->sources.toward = e->toward;
   c->sources.stored = e->stored;
   TrsvCall(scratch->draft.take(records + dependencies, d->cells, (size_t)s->stages, d->exports));
-  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, *d);
-}
-
-/* Makes the indices into b, or into x, from rows. */
-static TrsvError PermuteRows(TrsvPlan *plan, const ChunkPlan *c, const int *map, int **index)
-{
-  if (!map) return TRSV_SUCCESS;
-  TrsvCall(ChunkAllocate(plan, sizeof(int) * c->places, index));
-  return TrsvLaunchEach(chunk_permute, c->places, c->places, (const int *)c->rows, map, *index);
+  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, plan->given, *d);
 }
 
 TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
@@ -173,7 +164,5 @@ TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
   c->bounded  = s->settings.import_lifetime >= 0;
   TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + size * words), &c->sync));
   TrsvCall(TrsvClearWords(plan->precision, words, c->words, c->sync.ticket, NULL));
-  TrsvCall(TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(K, size), 0, NULL, (int)size, *c, *d));
-  TrsvCall(PermuteRows(plan, c, plan->given.b_index, &c->from));
-  return PermuteRows(plan, c, plan->given.x_index, &c->to);
+  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(K, size), 0, NULL, (int)size, *c, *d);
 }

@@ -4,14 +4,14 @@
 
    A triangle with few rows in a level set is a chain of hops, and most lanes have no work. Let D be its block diagonal,
    with blocks of m <= 32 consecutive rows. T x = b has the same solution as (D^-1 T) x = D^-1 b. In the product no row
-   depends on a row of its own block, so the chain is up to m times shorter. Lanes without work take the entries that
-   the product adds. D^-1 b is one multiplication, in parallel for all rows.
+   depends on a row of its own block, so the chain is up to m times shorter; idle lanes take the entries that the
+   product adds. D^-1 b is one multiplication, in parallel for all rows.
 
-   Stability: substitution is backward stable row by row. Multiplication by an inverse is backward stable up to a factor
-   || |D^-1| |D| || of the worst block, the growth (Higham, Accuracy and Stability of Numerical Algorithms, Section
-   14.2). The growth is computed for every set of values. If it exceeds the limit in any block, or is not finite, these
-   values are solved without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an
-   entry in its column, also rows before its own, because zeros of the inverse multiply it.
+   Stability: substitution is backward stable row by row, multiplication by an inverse up to a factor || |D^-1| |D| ||
+   of the worst block, the growth (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is computed
+   for every set of values. If it exceeds the limit in any block, or is not finite, these values are solved without
+   inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in its column, also
+   rows before its own, because zeros of the inverse multiply it.
 
    Mapping: positions in solve order (row, or rows - 1 - row) in groups of 32: one warp for each group, one lane for
      each row. A block is inside one group.
@@ -110,7 +110,7 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   if (group >= groups) return;
   trsv_wait_for_previous();
   trsv_let_next_start();
-  const T *from = inverse + A.start[group], mine = p < A.rows ? b[A.place_of(p)] : 0;
+  const T *from = inverse + A.start[group], mine = p < A.rows ? b[A.from ? A.from[A.row_of(p)] : A.row_of(p)] : 0;
   unsigned left = p < A.rows ? A.reach[p] : 0;
   T        sum  = 0;
 

@@ -50,9 +50,6 @@ struct InverseView : TriangleView {
         reach(v->reach)
   {
   }
-
-  /* The index into b of a position. */
-  __device__ __forceinline__ int place_of(int p) const { return from ? from[row_of(p)] : row_of(p); }
 };
 
 /* The entries of a position's row outside of its diagonal block: [begin, end). */

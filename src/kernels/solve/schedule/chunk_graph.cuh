@@ -64,12 +64,6 @@ static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p)
   return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p;
 }
 
-/* The records of a position with n dependencies, K to a record: all but the last are partial sums. */
-static __host__ __device__ __forceinline__ int chunk_records(int n, int K)
-{
-  return n <= K ? 1 : 1 + (n - 2) / (K - 1);
-}
-
 /* The graph of a triangle, and the heights of its positions. */
 struct ChunkHeights {
   ChunkGraph graph;
@@ -87,7 +81,6 @@ struct ChunkHeights {
 /* The caller frees the heights, also after an error. */
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkHeights *);
 void      TrsvChunkHeightsFree(ChunkHeights *);
-TrsvError TrsvChunkSplitRows(ChunkHeights *); /* replaces the graph by one whose long rows are split */
 
 /* The time of each record: the number of its step, plus waits for other chunks. first, taken and sorted are NULL if
    each position has one record. */
@@ -143,18 +136,9 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 enum {
   CHUNK_MAXIMUM = TRSV_STATES,
   CHUNK_NODES,
-  CHUNK_IMPORTS,
-  CHUNK_EXPORTS,
   CHUNK_WIDE,     /* some value is too far from its row's diagonal for a distance of a byte */
   CHUNK_TOO_LATE, /* some cell for an import is not free in time */
   CHUNK_WORDS
 };
-
-/* Reads the words after a launch. TRSV_ERR_TIMEOUT: a wait exceeded its limit. */
-static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
-{
-  TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return TrsvSyncCheck(now, "the schedule of chunk");
-}
 
 #endif

@@ -1,18 +1,15 @@
 /*
-   The schedule of the algorithm `chunk`: cuts a triangle into chunks, and schedules the positions of each chunk.
-
-   The positions are cut into chunks of equally many records. Each chunk places its positions in the order of falling
-   height. A position gets the earliest time at which its dependencies are ready and whose step is not full; a
-   dependency in another chunk is ready steps_l2 or steps_cluster after its time. A position with more than K
-   dependencies gets partial sums: while more than K items are left, the K that are ready first become one sum, which is
-   ready a step after its own time (chunk_place.cuh). No other tree of sums is ready earlier.
+   The schedule of the algorithm `chunk`: cuts a triangle into chunks of equally many records, and schedules the
+   positions of each chunk in the order of falling height. A position gets the earliest time at which its dependencies
+   are ready and whose step is not full; one in another chunk is ready steps_l2 or steps_cluster after its time. A
+   position with more than K dependencies gets partial sums: while more than K items are left, the K that are ready
+   first become one sum, which is ready a step after its own time. No other tree of sums is ready earlier.
 
    Mapping: one block for each chunk, in the order of tickets. One warp places batches of 32 positions, one in each
      lane. The positions of a batch with the same height, which do not depend on each other, are a round and are placed
      together. The other warps fetch the positions of the next batches, and the times of their dependencies in other
      chunks. A round is placed after all its dependencies are fetched.
-   Memory order: the time of a position is a word that is its own flag. Within a block, barriers and counters pass
-     batches between warps.
+   Memory order: the time of a position is its own flag. Within a block, barriers and counters pass batches.
    Why it ends: a chunk waits only for smaller chunks, whose blocks have smaller tickets and so have started. Within a
      block, a fetching warp waits for other blocks, or, BATCH_SLOTS batches ahead, for the placing warp; the placing
      warp waits only for fetching warps, and for batches that do not wait for it.
@@ -160,11 +157,12 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
 /* --- the cut --- */
 
+/* The records of each position, K dependencies to a record: all but the last are partial sums. */
 static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
 {
-  const int p = trsv_index();
+  const int p = trsv_index(), n = p < G.n ? chunk_row(G, p).n : 0;
 
-  if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
+  if (p < G.n) records[p] = n <= K ? 1 : 1 + (n - 2) / (K - 1);
 }
 
 /* keys: chunk, then falling height. */
@@ -234,10 +232,10 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
 {
   unsigned now[CHUNK_WORDS];
 
-  TrsvCall(ChunkWordsRead(t->words, now));
+  TrsvCall(TrsvDeviceDownload(now, t->words, sizeof(now), NULL));
+  TrsvCall(TrsvSyncCheck(now, "the schedule of chunk"));
   TrsvScratchFree(t->placing, NULL);
   t->placing = NULL;
-  t->words   = NULL;
   t->times   = (int)now[CHUNK_MAXIMUM];
   t->nodes   = (int)now[CHUNK_NODES];
   return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,

@@ -1,13 +1,11 @@
 /*
-   chunk_place.cuh: the warp that places positions (chunk_place.cu) finds the times of one round of positions, none of
-   which depends on another.
-
-   The time of a position with one record depends on its latest dependency. With several records, each record takes the
-   K least keys of dependencies and partial sums. These are in two queues, one of dependencies and one of sums, so that
-   the least key is the first of one queue. Then each record takes a step: the first one from its time on that is not
-   full. If no step was full in the last round with several records of a position, each lane finds the times of its
-   records as if no step were full, and all lanes take their steps together. If a step is full, the lanes take none, and
-   place their records in turn, one of each lane after the other. If no step is full, both ways find the same times.
+   chunk_place.cuh: the warp that places positions (chunk_place.cu) finds the times of a round of positions, none of
+   which depends on another. The time of a position with one record depends on its latest dependency. With several
+   records, each takes the K least keys of dependencies and partial sums, which are in two queues, so that the least key
+   is the first of one queue. Then each record takes the first step from its time on that is not full. If no step was
+   full in the last round with several records of a position, each lane finds the times of its records as if no step
+   were full, and all lanes take their steps together. If a step is full, the lanes take none, and place their records
+   in turn, one of each lane after the other. If no step is full, both ways find the same times.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -116,23 +114,12 @@ struct PlaceQueue {
   }
 };
 
-/* Takes the least key of two queues; of equal keys, that of the first queue. */
-static __device__ __forceinline__ int place_take(PlaceQueue &a, PlaceQueue &b)
-{
-  const bool from_b = b.first < a.first;
-  const int  least  = min(a.first, b.first);
-
-  a.take(!from_b);
-  b.take(from_b);
-  return least;
-}
-
 /* The dependencies and the partial sums of a position with several records. */
 struct PlaceItems {
   PlaceQueue keys, sums;
 
-  /* Takes the least keys for the next record, at most K; there are at least two. *taken gets the number of
-     dependencies, of n, in earlier records. */
+  /* Takes the least keys for the next record, at most K; there are at least two. Of equal keys, those of dependencies
+     come first. *taken gets the number of dependencies, of n, in earlier records. */
   __device__ __forceinline__ PlaceLatest take(int K, int n, int *taken)
   {
     PlaceLatest needs;
@@ -140,8 +127,12 @@ struct PlaceItems {
 
     *taken = n - keys.left;
 #pragma unroll 1
-    do needs.rise(place_take(keys, sums));
-    while (--left > 0);
+    do {
+      const bool sum = sums.first < keys.first;
+      needs.rise(min(keys.first, sums.first));
+      keys.take(!sum);
+      sums.take(sum);
+    } while (--left > 0);
     return needs;
   }
 };

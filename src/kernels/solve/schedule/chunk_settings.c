@@ -110,28 +110,22 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
          1e-9 * k->settings_import * imports;
 }
 
-/* The number of planes of a grid in three dimensions in the natural order: blocks of equally many rows, each of which
-   depends on the one before. 0: there are none. */
-static int CountPlanes(const TrsvStatistics *t)
-{
-  if (!TrsvIsGrid(t)) return 0;
-  /* the distance of the farthest dependency is that of a plane, or it is so in the mean and a few are farther */
-  const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
-  return t->rows % t->bandwidth && most > 0 && t->rows % most == 0 ? most : least;
-}
-
-/* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend only on
-   their own chunk and the one before, which is in the same cluster for most chunks: such chunks are faster
-   than others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
+/* The number of chunks if chunks are planes of a grid in three dimensions in the natural order: blocks of equally many
+   rows, each of which depends on the one before. 0 if there are none, or they are too few, too small, or too many. Rows
+   then depend only on their own chunk and the one before, which is in the same cluster for most chunks: such chunks are
+   faster than others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
 static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared, size_t size)
 {
-  const int lost        = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
+  if (!TrsvIsGrid(t) || t->levels <= k->settings_deep || t->bandwidth < k->settings_plane_rows) return 0;
+  /* the distance of the farthest dependency is that of a plane, or it is so in the mean and a few are farther */
+  const int least = t->rows / t->bandwidth, mean = (int)(t->rows / t->row_bandwidth + 0.5),
+            planes = t->rows % t->bandwidth && mean > 0 && t->rows % mean == 0 ? mean : least,
+            lost        = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
             fit         = (int)(length > 5 ? k->settings_plane_imports_long : k->settings_plane_imports),
-            imports_max = fit * (int)sizeof(double) / (int)size - lost, planes = CountPlanes(t),
+            imports_max = fit * (int)sizeof(double) / (int)size - lost,
             chunks      = imports_max > 0 ? t->rows / imports_max + 1 : t->rows;
 
-  if (t->levels <= k->settings_deep || fmin(planes, most) < k->settings_planes || t->bandwidth < k->settings_plane_rows)
-    return 0;
+  if (fmin(planes, most) < k->settings_planes) return 0;
   if (t->bandwidth > imports_max) return chunks <= k->settings_plane_chunks ? chunks : 0;
   /* more chunks than run at a time: the first end before the last start */
   return planes <= k->settings_plane_rounds * most ? planes : 0;

@@ -32,13 +32,12 @@ enum {
 
 /* A record of K dependencies holds K values of `size` bytes, the right-hand side (at first 1/d, later b/d), the export
    word (chunk.h), and K cells of 16 bits. It is cut into quads of 16 bytes; quads i of all lanes of a step are
-   contiguous. CHUNK_ROWS: records of a stage. CHUNK_STEPS: its steps. CHUNK_HEADER: bytes before its records, which
-   hold the number of its first export. CHUNK_STAGE: its bytes. */
-#define CHUNK_QUADS(K, size)    (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
-#define CHUNK_ROWS(K, size)     ((K) <= 8 && (size) <= 8 ? 256 : 128)
-#define CHUNK_STEPS(K, W, size) (CHUNK_ROWS(K, size) / (W))
-#define CHUNK_HEADER            16
-#define CHUNK_STAGE(K, size)    (CHUNK_HEADER + CHUNK_ROWS(K, size) * CHUNK_QUADS(K, size) * 16)
+   contiguous. CHUNK_ROWS: records of a stage. CHUNK_HEADER: bytes before its records, which hold the number of its
+   first export. CHUNK_STAGE: its bytes. */
+#define CHUNK_QUADS(K, size) (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
+#define CHUNK_ROWS(K, size)  ((K) <= 8 && (size) <= 8 ? 256 : 128)
+#define CHUNK_HEADER         16
+#define CHUNK_STAGE(K, size) (CHUNK_HEADER + CHUNK_ROWS(K, size) * CHUNK_QUADS(K, size) * 16)
 
 typedef struct {
   int chunks;
