@@ -61,7 +61,6 @@ template <class T> const ChunkKernels *ChunkKernelsOf(const TrsvChunkSettings *)
 struct ChunkPlan : ChunkView {
   ChunkSummary        schedule;
   const ChunkKernels *kernels;
-  size_t              places;
   unsigned            blocks;
   size_t              shared_bytes;
   void               *memory;  /* holds sources, rows, from, to, places_in and imports */

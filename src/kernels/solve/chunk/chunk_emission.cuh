@@ -39,6 +39,11 @@ struct ChunkEmission : ChunkSchedule {
   ChunkImport    *imports; /* through L2: the record in the order of times, the cell */
   /* If cells are reused: a group's import; an import's first use in the sorted list, and the stage of its last use. */
   int *group_import, *import_head, *import_last;
+  /* The draft: records without values and without gaps. draft has the indices of ChunkSources.wide: the cell of each
+     dependency, and at the index of the diagonal the cell of the next chunk into which the result is pushed.
+     first_export: of each stage, the number of its first export. */
+  unsigned short *draft;
+  int            *first_export;
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
@@ -82,14 +87,6 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
-/* Records without values and without gaps. cells has the indices of ChunkSources.wide: the cell of each dependency, and
-   at the index of the diagonal the cell of the next chunk into which the result is pushed. exports: the number of the
-   first export of each stage. */
-struct ChunkDraft {
-  unsigned short *cells;
-  int            *exports;
-};
-
 /* The scratch of an emission. early is needed until all imports have cells, numbered until the draft of the records is
    written, draft until the records are written. Most of it is freed before the records are allocated. */
 struct ChunkScratch {
@@ -109,7 +106,7 @@ static inline TrsvError ChunkAllocate(TrsvPlan *plan, size_t bytes, void *pointe
 TrsvError TrsvChunkNumber(TrsvPrecision, const ChunkHeights *, const ChunkSchedule *, int lifetime, ChunkEmission *,
                           ChunkScratch *);
 TrsvError TrsvChunkCells(TrsvPlan *, ChunkEmission *, ChunkScratch *, int *fits);
-TrsvError TrsvChunkWrite(TrsvPlan *, const ChunkEmission *, ChunkDraft *, ChunkScratch *);
-TrsvError TrsvChunkRecords(TrsvPlan *, const ChunkDraft *);
+TrsvError TrsvChunkWrite(TrsvPlan *, ChunkEmission *, ChunkScratch *);
+TrsvError TrsvChunkRecords(TrsvPlan *, const ChunkEmission *);
 
 #endif

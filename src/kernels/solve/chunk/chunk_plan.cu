@@ -30,7 +30,6 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
 {
   ChunkEmission e = ChunkEmission();
   ChunkScratch  scratch;
-  ChunkDraft    draft;
 
   plan->bytes = 0;
   TrsvCall(TrsvChunkNumber(plan->precision, heights, schedule, lifetime, &e, &scratch));
@@ -39,11 +38,11 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   for (TrsvScratch &s : scratch.early) s.release();
   FreeScratch(&schedule->early);
   FreeScratch(&heights->memory);
-  TrsvCall(TrsvChunkWrite(plan, &e, &draft, &scratch));
+  TrsvCall(TrsvChunkWrite(plan, &e, &scratch));
   for (TrsvScratch &s : scratch.numbered) s.release();
   FreeScratch(&schedule->memory);
   FreeScratch(&heights->extended);
-  return TrsvChunkRecords(plan, &draft);
+  return TrsvChunkRecords(plan, &e);
 }
 
 /* Allows the solve kernel for these settings the largest shared memory, and reduces the cluster to a size that the
@@ -121,16 +120,6 @@ struct ChunkSetup {
   int               rank, choices, next; /* next: the rank of the settings that are tried after these */
 };
 
-/* Launches the schedule with the next settings that are possible. */
-static TrsvError PlaceNext(ChunkSetup *p)
-{
-  TrsvError error;
-
-  do error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
-  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices);
-  return error;
-}
-
 static void FreeSetup(ChunkSetup **setup)
 {
   if (!*setup) return;
@@ -155,6 +144,7 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 {
   ChunkSetup *p;
   double      time[CHUNK_CHOICES];
+  TrsvError   error;
 
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvAlloc(sizeof(*p), &p));
@@ -165,7 +155,9 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   if (override_settings.chunks) p->choice[0] = override_settings, p->choices = 1;
   if (p->next >= p->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", p->choices);
-  return PlaceNext(p);
+  do error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
+  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices);
+  return error;
 }
 
 /* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
@@ -176,7 +168,7 @@ TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
   TrsvError         error = TrsvChunkPlaceEnd(&p->schedule);
 
   while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices) {
-    error = PlaceNext(p);
+    error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }
   c->schedule.settings = p->schedule.settings;

@@ -11,7 +11,7 @@
 
 /* Writes the draft of a stage, and a share of all imports. */
 static __global__ void __launch_bounds__(256)
-  write_stages(const ChunkEmission e, const ChunkPlan w, const TrsvPermutation given, const ChunkDraft d)
+  write_stages(const ChunkEmission e, const ChunkPlan w, const TrsvPermutation given)
 {
   TRSV_SHARED(int, row, 256);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(256)
   row[t] = own < 0 ? 0 : 1 + own;
   w.sources.counts[places + (size_t)t] = 0;
   if (t == 0) {
-    d.exports[stage]                = e.export_[first];
+    e.first_export[stage]           = e.export_[first];
     w.sources.starts[2 * stage]     = first;
     w.sources.starts[2 * stage + 1] = e.source[first];
   }
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(256)
   });
   const int             record = first + t,
                         value = e.source[record]; /* in a stage, the order of time is the order of places */
-  unsigned short *const cells = d.cells + value;
+  unsigned short *const cells = e.draft + value;
   const int             diagonal = e.stored ? chunk_diagonal(e.G, p) : least - 1,
                         exported = e.export_[record + 1] != e.export_[record] ? CHUNK_EXPORTED : 0;
 
@@ -85,12 +85,12 @@ static __global__ void __launch_bounds__(256)
 }
 
 /* Writes the records of a stage from the draft. */
-static __global__ void __launch_bounds__(256) write_records(int size, const ChunkPlan w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256) write_records(const ChunkEmission e, const ChunkPlan w)
 {
   TRSV_SHARED(unsigned, sums, 8);
   TRSV_SHARED(unsigned, export_sums, 8);
-  const int K = w.schedule.settings.length, W = w.schedule.settings.width, stage = (int)blockIdx.x,
-            t = (int)threadIdx.x, step_bytes = CHUNK_QUADS(K, size) * W * 16;
+  const int K = e.settings.length, W = e.settings.width, size = e.size, stage = (int)blockIdx.x, t = (int)threadIdx.x,
+            step_bytes = CHUNK_QUADS(K, size) * W * 16;
   const unsigned       all    = w.sources.counts[blockIdx.x * (size_t)CHUNK_ROWS(K, size) + threadIdx.x];
   const int            count  = (int)(all % CHUNK_EXPORTED), n = count - 1;
   const bool           exports = all & CHUNK_EXPORTED;
@@ -100,9 +100,9 @@ static __global__ void __launch_bounds__(256) write_records(int size, const Chun
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
 
-  if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : d.exports[stage];
+  if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : e.first_export[stage];
   const unsigned before = chunk_sums((unsigned)count, sums), exports_before = chunk_sums(exports, export_sums) >> 16;
-  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (before & 65535u);
+  const unsigned short *const cells = e.draft + w.sources.starts[2 * stage + 1] + (before & 65535u);
 
   *word(0) = count ? cells[0] | (exports ? exports_before + 1 : 0) << 16 : 0;
   for (int i = 1; i < (CHUNK_QUADS(K, size) * 16 - (K + 1) * size) / 4; i++) { /* up to the end of the last quad */
@@ -115,43 +115,41 @@ static __global__ void __launch_bounds__(256) write_records(int size, const Chun
   }
 }
 
-TrsvError TrsvChunkWrite(TrsvPlan *plan, const ChunkEmission *e, ChunkDraft *d, ChunkScratch *scratch)
+TrsvError TrsvChunkWrite(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch)
 {
-  const size_t  records = (size_t)e->nodes, dependencies = e->dependencies;
-  ChunkPlan    *c      = (ChunkPlan *)plan->data;
-  ChunkSummary *s      = &c->schedule;
-  const int     rows   = emit_rows(*e);
-  int          &stages = s->settings.stages; /* in shared memory */
+  ChunkPlan    *c       = (ChunkPlan *)plan->data;
+  ChunkSummary *s       = &c->schedule;
+  int          &stages  = s->settings.stages; /* in shared memory */
+  const int     rows    = emit_rows(*e);
+  const size_t  records = (size_t)e->nodes, dependencies = e->dependencies, places = (size_t)s->stages * (size_t)rows;
   size_t        bytes;
 
   while (stages > CHUNK_LEAST && ChunkCapacity(&s->settings, stages, e->size) < s->cells) stages--;
-  c->places       = (size_t)s->stages * (size_t)rows;
   c->shared_bytes = CHUNK_FRONT + (size_t)e->size * (size_t)(s->settings.ring + s->cells) +
                     (size_t)stages * CHUNK_STAGE((size_t)s->settings.length, (size_t)e->size);
   TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
     if (e->wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal, dependencies, c->sources.apart);
-    a.take(2 * (size_t)s->stages, c->sources.starts, c->places, c->sources.counts, c->places, c->rows);
-    a.take(c->places, c->places_in, (size_t)s->imports, c->imports);
-    if (plan->given.b_index) a.take(c->places, c->from);
-    if (plan->given.x_index) a.take(c->places, c->to);
+    a.take(2 * (size_t)s->stages, c->sources.starts, places, c->sources.counts, places, c->rows);
+    a.take(places, c->places_in, (size_t)s->imports, c->imports);
+    if (plan->given.b_index) a.take(places, c->from);
+    if (plan->given.x_index) a.take(places, c->to);
   }, &c->memory, &bytes));
   plan->bytes += bytes;
   if (!plan->given.b_index) c->from = c->rows;
   if (!plan->given.x_index) c->to = c->rows;
   c->sources.toward = e->toward;
   c->sources.stored = e->stored;
-  TrsvCall(scratch->draft.take(records + dependencies, d->cells, (size_t)s->stages, d->exports));
-  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, plan->given, *d);
+  TrsvCall(scratch->draft.take(records + dependencies, e->draft, (size_t)s->stages, e->first_export));
+  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, plan->given);
 }
 
-TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
+TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkEmission *e)
 {
   ChunkPlan          *c    = (ChunkPlan *)plan->data;
   const ChunkSummary *s    = &c->schedule;
-  const int           K    = s->settings.length;
-  const size_t        size = TrsvValueSize(plan->precision), words = 2 * (size_t)s->exports,
-               records = (CHUNK_STAGE((size_t)K, size) * (size_t)s->stages + 255) / 256 * 256; /* words start a line */
+  const size_t size = (size_t)e->size, words = 2 * (size_t)s->exports, /* they start on a line of their own */
+               records = (CHUNK_STAGE((size_t)s->settings.length, size) * (size_t)s->stages + 255) / 256 * 256;
 
   TrsvCall(ChunkAllocate(plan, records + size * words + sizeof(unsigned) * TRSV_SYNC_WORDS, &c->records));
   c->words    = c->records + records;
@@ -164,5 +162,5 @@ TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkDraft *d)
   c->bounded  = s->settings.import_lifetime >= 0;
   TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + size * words), &c->sync));
   TrsvCall(TrsvClearWords(plan->precision, words, c->words, c->sync.ticket, NULL));
-  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(K, size), 0, NULL, (int)size, *c, *d);
+  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c);
 }

@@ -21,35 +21,31 @@ struct InverseProduct {
   void        *memory; /* holds columns and order; offsets are the plan's. NULL: there is no pattern */
 };
 
-struct Inverse {
-  TrsvMatrix T;               /* the triangle; in arrays of this plan after a size of blocks is chosen */
-  int        entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
-  int        block;           /* rows of a diagonal block */
-  TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T; plain: NULL until values need it */
-  int        use_plain;       /* 1: the current values need plain */
-  InverseProduct unfinished;  /* from TrsvInverseBegin to TrsvInverseEnd */
-  void      *memory;          /* holds the arrays below, and T's */
-  int       *source;          /* of T, or NULL */
-  int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
-  unsigned  *reach;           /* [rows] of each position: a bit for each position of its group in whose column the row
-                                 of D^-1 has an entry */
-  int       *begin, *start;   /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
-  char      *inverse;         /* D^-1, by groups: the first entry of each row, then the second entries, ... */
-  char      *right;           /* D^-1 b */
-  unsigned  *exceeding;       /* the number of rows whose growth exceeds the limit */
+/* What kernels need of a plan, beside T. A position is the place of a row in solve order. */
+struct InverseArrays {
+  int       block;          /* rows of a diagonal block */
+  int      *source;         /* of T, or NULL */
+  int      *from;           /* [rows] the permutation of b; NULL: none */
+  int      *begin, *start;  /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
+  unsigned *reach;          /* [rows] of each position: a bit for each position of its group in whose column the row of
+                               D^-1 has an entry */
 };
 
-/* The arguments of a kernel from a plan. A position is the place of a row in solve order. */
-struct InverseView : TriangleView {
-  int             block;
-  const int      *source, *from, *begin, *start;
-  const unsigned *reach;
+struct Inverse : InverseArrays {
+  TrsvMatrix     T;               /* the triangle; in arrays of this plan after a size of blocks is chosen */
+  int            entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
+  TrsvPlan      *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T; plain: NULL until values need it */
+  int            use_plain;       /* 1: the current values need plain */
+  InverseProduct unfinished;      /* from TrsvInverseBegin to TrsvInverseEnd */
+  void          *memory;          /* holds all arrays, also T's */
+  int           *to;              /* [rows] the permutation of x; NULL: none */
+  char          *inverse;         /* D^-1, by groups: the first entry of each row, then the second entries, ... */
+  char          *right;           /* D^-1 b */
+  unsigned      *exceeding;       /* the number of rows whose growth exceeds the limit */
+};
 
-  InverseView(const Inverse *v)
-      : TriangleView(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start),
-        reach(v->reach)
-  {
-  }
+struct InverseView : TriangleView, InverseArrays {
+  InverseView(const Inverse *v) : TriangleView(&v->T), InverseArrays(*v) { }
 };
 
 /* The entries of a position's row outside of its diagonal block: [begin, end). */
@@ -146,8 +142,7 @@ struct InverseSizes {
   TrsvScratch   searched, counted; /* hold word; rows and groups */
 };
 
-/* Finds the level sets of all sizes; counts entries for the first `sizes` sizes, given the span of T's level sets. */
-TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
+/* Counts entries for the first `sizes` sizes, given the span of T's level sets. */
 TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *);
 
 /* Makes the patterns of D^-1 and of the product, v->unfinished, for one size; overwrites the counts. */

@@ -142,24 +142,17 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision
   int size = 0;
 
   for (*best = INVERSE_SIZES; size < *sizes; size++) {
-    const Count64 entries = s->totals[size].entries;
-    double        seconds;
+    const InverseTotals *t = &s->totals[size];
+    double               seconds;
 
     TrsvCall(EstimateProduct(plain, precision, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break;
     if (!counted) continue;
-    TrsvCall(
-      EstimateProduct(plain, precision, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
-    if (seconds < least && entries <= INT_MAX && s->totals[size].inverse <= INT_MAX) least = seconds, *best = size;
+    TrsvCall(EstimateProduct(plain, precision, s->levels[size], (long)t->entries + plain->rows, t->late, &seconds));
+    if (seconds < least && t->entries <= INT_MAX && t->inverse <= INT_MAX) least = seconds, *best = size;
   }
   *sizes = size;
   return TRSV_SUCCESS;
-}
-
-TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
-{
-  TrsvCall(s->searched.take(INVERSE_SIZES * (size_t)v->T.rows, s->word));
-  return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
 TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSizes *s)
@@ -215,9 +208,9 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source)
 {
   const InverseTotals *totals = &s->totals[size];
-  const int            rows = v->T.rows, levels = s->levels[size];
-  InverseProduct *const P      = &v->unfinished;
-  TrsvStatistics *const found  = &P->analysis.statistics;
+  const int            rows   = v->T.rows, levels = s->levels[size];
+  InverseProduct      *P      = &v->unfinished;
+  TrsvStatistics      *found  = &P->analysis.statistics;
   int                 *columns, *natural;
 
   v->block = INVERSE_GROUP >> size;
@@ -246,35 +239,29 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   return TRSV_SUCCESS;
 }
 
-/* Makes the patterns of this size, and begins the plan of the product. */
-static TrsvError BeginProduct(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const TrsvStatistics *plain,
-                              const int *source)
-{
-  InverseProduct *const P = &v->unfinished;
-
-  TrsvCall(TrsvInverseMake(plan, v, s, size, source));
-  s->searched.release();
-  s->counted.release();
-  const TrsvPermutation places        = {NULL, v->to}; /* TrsvInverseMake sets v->to; D^-1 b is in row order */
-  P->analysis.statistics.level_span   = plain->level_span; /* an approximation */
-  P->analysis.statistics.late_per_row = (double)s->totals[size].late / plain->rows;
-  return TrsvPlanBegin(&P->matrix, &P->analysis, NULL, (int)s->totals[size].entries, &places, &TrsvChunkPlain, 0,
-                       &v->product);
-}
-
 static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
 {
-  InverseSizes s;
-  double       least;
-  int          sizes = INVERSE_SIZES, best;
+  InverseProduct *const P = &v->unfinished;
+  InverseSizes          s;
+  double                least;
+  int                   sizes = INVERSE_SIZES, best;
 
   TrsvCall(EstimateSolve(plain, plan->precision, &least));
-  TrsvCall(TrsvInverseLevels(v, &s));
+  TrsvCall(s.searched.take(INVERSE_SIZES * (size_t)plain->rows, s.word));
+  TrsvCall(TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s.word, s.levels));
   TrsvCall(ChooseSize(plain, plan->precision, least, &s, 0, &sizes, &best));
   if (!sizes) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseCount(v, plain->level_span, sizes, &s));
   TrsvCall(ChooseSize(plain, plan->precision, least, &s, 1, &sizes, &best));
-  return best < INVERSE_SIZES ? BeginProduct(plan, v, &s, best, plain, source) : TRSV_SUCCESS;
+  if (best == INVERSE_SIZES) return TRSV_SUCCESS;
+  TrsvCall(TrsvInverseMake(plan, v, &s, best, source));
+  s.searched.release();
+  s.counted.release();
+  const TrsvPermutation places        = {NULL, v->to}; /* TrsvInverseMake sets v->to; D^-1 b is in row order */
+  P->analysis.statistics.level_span   = plain->level_span; /* an approximation */
+  P->analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
+  return TrsvPlanBegin(&P->matrix, &P->analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain, 0,
+                       &v->product);
 }
 
 TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,

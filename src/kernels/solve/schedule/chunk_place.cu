@@ -45,12 +45,9 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
       s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.settings.steps_cluster : v.settings.steps_l2));
     };
 
-    s.position[slot][lane] = p;
-    s.begin[slot][lane]    = row.begin;
-    s.count[slot][lane]    = row.n;
-    s.round[slot][lane]    = mine;
-    s.first[slot][lane]    = v.first && p >= 0 ? v.first[p] : p;
-    s.records[slot][lane]  = v.first && p >= 0 ? v.first[p + 1] - v.first[p] : 1;
+    const int first = v.first && p >= 0 ? v.first[p] : p, records = v.first && p >= 0 ? v.first[p + 1] - first : 1;
+
+    s.at[slot][lane] = {p, row.n, first, records, row.begin, mine};
     for (int j = 0; j < row.n; j += LOADS) {
       int      c[LOADS];
       unsigned t[LOADS];
@@ -117,11 +114,11 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(PlaceWar
     };
 
     wait(0);
-    const int     mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
-    PlacePosition p = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
+    PlacePosition p       = s.at[slot][lane];
+    const int     records = p.position < 0 ? 0 : p.records, rounds = (int)trsv_warp_max((unsigned)p.round) + 1;
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
-      p.records = p.position >= 0 && round == mine ? s.records[slot][lane] : 0;
+      p.records = round == p.round ? records : 0;
       w.round<SHARED>(slot, p);
     }
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);

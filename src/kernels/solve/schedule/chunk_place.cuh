@@ -28,14 +28,20 @@ enum {
 static const unsigned UNPLACED = 0xffffffffu; /* the word of a position that has no time yet */
 static const unsigned NO_KEY   = 0xffffffffu; /* greater than all keys */
 
+/* The position of a lane. */
+struct PlacePosition {
+  int position, n;    /* n: dependencies */
+  int first, records; /* its first record; the number of its records, 0: the lane places nothing in this round */
+  int begin, round;   /* its first entry; its round in the batch */
+};
+
 struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
   int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records; or, only of a full step, a later time such that all
                        steps between are full */
-  int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
-    first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
+  PlacePosition at[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
   int sum[CHUNK_ITEMS][32];
   alignas(16) unsigned key[CHUNK_ITEMS / 4][4]; /* of one position; aligned for loads of four */
@@ -48,12 +54,6 @@ struct PlaceView : ChunkSchedule {
   int        near; /* positions whose time is in shared memory */
   const int *list, *height;
   unsigned  *finish;
-};
-
-/* The position of a lane. */
-struct PlacePosition {
-  int position, n;    /* n: dependencies */
-  int first, records; /* its first record; the number of its records, 0: the lane places nothing in this round */
 };
 
 /* The greatest key, and the number of keys that are equal to it. */
@@ -216,7 +216,7 @@ struct PlaceWarp {
     for (int j = 0; j < N; j++)
       if (j < n) {
         s.item[slot][j][lane]             = (int)(keys[j] / CHUNK_ITEMS);
-        v.sorted[s.begin[slot][lane] + j] = (unsigned char)(keys[j] % CHUNK_ITEMS);
+        v.sorted[s.at[slot][lane].begin + j] = (unsigned char)(keys[j] % CHUNK_ITEMS);
       }
   }
 
@@ -238,7 +238,7 @@ struct PlaceWarp {
         for (int u = 0; u < 4; u++) place += s.key[j][u] < mine;
       if ((int)lane < count) {
         s.item[slot][place][of]             = (int)(mine / CHUNK_ITEMS);
-        v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
+        v.sorted[s.at[slot][of].begin + place] = (unsigned char)lane;
       }
       trsv_warp_sync();
     }

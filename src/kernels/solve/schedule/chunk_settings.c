@@ -157,14 +157,6 @@ enum {
   NEAR_CHUNKS  = -1
 };
 
-/* The factor of what the prediction leaves out in grids: nearly all dependencies of a row are late, so its partial sums
-   wait; and chunks that are not planes wait for more than the one before. */
-static double GridCorrection(const TrsvStatistics *t, int length, int not_planes)
-{
-  return (TrsvIsGrid(t) && MeanRecords(t, length) > 1 ? k->settings_grid_sums : 1) *
-         (not_planes ? k->settings_not_planes : 1);
-}
-
 /* The settings with records of this length in so many chunks, n being the choice of that number. In the result chunks
    is 0 if there are no such settings. clustered: with clusters. most: chunks that run at a time. */
 static TrsvChunkSettings MakeSettings(const TrsvStatistics *t, int length, int chunks, int n, int clustered, int most)
@@ -233,8 +225,11 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
         const TrsvChunkSettings s = MakeSettings(t, length, chunks, n, clustered, most);
 
         if (!s.chunks) continue;
-        const double when = GridCorrection(t, length, planes && n != PLANE_CHUNKS) * TrsvChunkSettingsSeconds(t, &s);
-        choices           = InsertSettings(&s, when, choices, choice, time);
+        /* what the prediction leaves out in grids: nearly all dependencies of a row are late, so its partial sums wait;
+           and chunks that are not planes wait for more than the one before */
+        const double grid = (TrsvIsGrid(t) && MeanRecords(t, length) > 1 ? k->settings_grid_sums : 1) *
+                            (planes && n != PLANE_CHUNKS ? k->settings_not_planes : 1);
+        choices = InsertSettings(&s, grid * TrsvChunkSettingsSeconds(t, &s), choices, choice, time);
       }
     }
   }

@@ -207,7 +207,8 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   v.entries      = A->offsets[rows];
   v.groups       = (A->rows + 31) / 32;
   plan.precision = A->precision;
-  ExpectError(TrsvInverseLevels(&v, &s), TRSV_SUCCESS, "TrsvInverseLevels");
+  ExpectError(s.searched.take(INVERSE_SIZES * rows, s.word), TRSV_SUCCESS, "memory for levels");
+  ExpectError(TrsvDeviceBlockLevels(D, 32, INVERSE_SIZES, s.word, s.levels), TRSV_SUCCESS, "TrsvDeviceBlockLevels");
   ExpectError(TrsvInverseCount(&v, span, size + 1, &s), TRSV_SUCCESS, "TrsvInverseCount");
   if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source), TRSV_SUCCESS, "TrsvInverseMake")) {
     Expect(v.block == block && s.totals[size].entries == columns.size() &&
