@@ -8,8 +8,8 @@
 
 static ChunkPlan *Data(const TrsvPlan *plan) { return (ChunkPlan *)plan->data; }
 
-static TrsvError Launch(ChunkPlan *c, ChunkKernel chunk_kernel, int *from, int *to, bool early, const void *b,
-                        void *x, TrsvStream stream)
+static TrsvError Launch(ChunkPlan *c, ChunkKernel chunk_kernel, int *from, int *to, bool early, const void *b, void *x,
+                        TrsvStream stream)
 {
   TrsvCall(TrsvSyncStart(&c->sync, stream));
   ChunkView A = *c;
@@ -26,8 +26,7 @@ static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream
   return Launch(c, c->kernels->solve, c->from, c->to, plan->early, b, x, stream);
 }
 
-static TrsvError CopyValues(const TrsvPlan *plan, ChunkCopy chunk_values, const void *from, void *to,
-                            TrsvStream stream)
+static TrsvError CopyValues(const TrsvPlan *plan, ChunkCopy chunk_values, const void *from, void *to, TrsvStream stream)
 {
   const ChunkSummary *s = &Data(plan)->schedule;
 
@@ -205,15 +204,14 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .name         = "chunk",
   .summary      = "scheduled chunks of rows, solved in shared memory; diagonal blocks inverted for narrow level sets",
   .source       = "this project; inverted blocks after Alvarado and Schreiber (1993)",
-  .citation     =
-    "@article{AlvaradoSchreiber1993,\n"
-    "  author  = {Fernando L. Alvarado and Robert Schreiber},\n"
-    "  title   = {Optimal Parallel Solution of Sparse Triangular Systems},\n"
-    "  journal = {SIAM Journal on Scientific Computing},\n"
-    "  volume  = {14},\n"
-    "  number  = {2},\n"
-    "  year    = {1993}\n"
-    "}\n",
+  .citation     = "@article{AlvaradoSchreiber1993,\n"
+                  "  author  = {Fernando L. Alvarado and Robert Schreiber},\n"
+                  "  title   = {Optimal Parallel Solution of Sparse Triangular Systems},\n"
+                  "  journal = {SIAM Journal on Scientific Computing},\n"
+                  "  volume  = {14},\n"
+                  "  number  = {2},\n"
+                  "  year    = {1993}\n"
+                  "}\n",
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyze      = Analyze,

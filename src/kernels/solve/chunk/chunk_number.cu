@@ -90,8 +90,8 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   TrsvCall(ChunkCount(n + e->dependencies, "records and dependencies"));
   (ChunkSchedule &)*e         = *t;
   e->settings.import_lifetime = lifetime;
-  e->size     = (int)TrsvValueSize(precision);
-  e->capacity = ChunkCapacity(&e->settings, CHUNK_LEAST, e->size);
+  e->size                     = (int)TrsvValueSize(precision);
+  e->capacity                 = ChunkCapacity(&e->settings, CHUNK_LEAST, e->size);
   e->G = o->graph, e->stored = o->stored, e->toward = o->toward;
   if (bits + chunk_bits > 32)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times,
@@ -110,9 +110,8 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
   TrsvCall(TrsvLaunchEach(emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
   TrsvCall(TrsvLaunchEach(emit_count, n, *e, e->use + 1, e->source + 1));
-  const TrsvScan   scan[] = {{e->settings.chunks, e->stage + 1, e->stage},
-                             {e->nodes, e->use + 1, e->use},
-                             {e->nodes, e->source + 1, e->source}};
+  const TrsvScan scan[] = {
+    {e->settings.chunks, e->stage + 1, e->stage}, {e->nodes, e->use + 1, e->use}, {e->nodes, e->source + 1, e->source}};
   const int *const ends[] = {e->stage + chunks, e->use + n, (const int *)e->words + CHUNK_WIDE};
   TrsvCall(TrsvDeviceScanAll(3, scan));
   TrsvCall(TrsvDeviceDownloadEach(totals, ends, 3));

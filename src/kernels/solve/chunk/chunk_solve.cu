@@ -25,12 +25,11 @@
 /* --- the other warps --- */
 
 /* Copies the records of the chunk into shared memory, stage by stage: lanes 0 .. trsv_copy_lanes() - 1. */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView &A,
-                                                                                   const ChunkHead &h, unsigned base,
-                                                                                   unsigned first_stage, unsigned lane)
+template <class T, int K, int W> static __device__ __forceinline__ void
+chunk_copy(const ChunkView &A, const ChunkHead &h, unsigned base, unsigned first_stage, unsigned lane)
 {
   const unsigned       bytes = ChunkLayout<T, K, W>::stage;
-  const unsigned char *from = A.records + (size_t)h.stage * bytes;
+  const unsigned char *from  = A.records + (size_t)h.stage * bytes;
 
   for (unsigned i = 0, slot = 0, parity = 1; i < (unsigned)h.stages; i++) {
     if (i >= A.stages) {
@@ -99,9 +98,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
 
 /* Fetches batches me, me + IMPORTERS, ... through L2. The first poll of a batch loads all its words. After a poll that
    has not completed the first unfinished group of 32 words, the next poll loads only that group. */
-template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView &A, const ChunkHead &h,
-                                                                       const T *now, unsigned base, unsigned cells,
-                                                                       int me, unsigned lane)
+template <class T> static __device__ __forceinline__ void
+chunk_import(const ChunkView &A, const ChunkHead &h, const T *now, unsigned base, unsigned cells, int me, unsigned lane)
 {
   constexpr int N = CHUNK_BATCH / 32;
   ChunkImport   wanted[N], next[N];
@@ -180,10 +178,8 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 }
 
 /* Writes x of stages me, me + WRITERS, ... */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView &A,
-                                                                                    const ChunkHead &h, T *x,
-                                                                                    unsigned base, int me,
-                                                                                    unsigned lane)
+template <class T, int K, int W> static __device__ __forceinline__ void
+chunk_write(const ChunkView &A, const ChunkHead &h, T *x, unsigned base, int me, unsigned lane)
 {
   constexpr unsigned ROWS = ChunkLayout<T, K, W>::rows;
   constexpr int      N = ROWS / 32;
@@ -341,8 +337,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
-    const int j = k - K + own.count,
-              s = j >= 1 ? own.source(c, j) : 0; /* unused fields come first */
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0; /* unused fields come first */
     *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) =
       s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
   }

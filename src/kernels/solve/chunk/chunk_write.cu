@@ -15,8 +15,8 @@ static __global__ void __launch_bounds__(256)
 {
   TRSV_SHARED(int, row, 256);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
-            m    = e.stage_first[stage + 1] - first;
-  const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
+            m       = e.stage_first[stage + 1] - first;
+  const int    node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
   const bool   whole  = node >= 0 && node == chunk_first(e.first, p + 1) - 1;
   const size_t places = (size_t)stage * (size_t)rows;
 
@@ -38,8 +38,8 @@ static __global__ void __launch_bounds__(256)
   /* sorts the rows: b is read and x is written in rising order */
   int rank = 0, count = 0;
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
-  const int place = node < 0 ? 0 : e.at[node] % rows;
-  const auto put = [&](int i, int r, int place_of_r) {
+  const int  place = node < 0 ? 0 : e.at[node] % rows;
+  const auto put   = [&](int i, int r, int place_of_r) {
     const size_t at = places + (size_t)i;
 
     w.rows[at]      = r;
@@ -65,9 +65,8 @@ static __global__ void __launch_bounds__(256)
     when[j] = before, cell[j] = c, source[j] = s;
     if (s >= 2) least = min(least, s);
   });
-  const int             record = first + t,
-                        value = e.source[record]; /* in a stage, the order of time is the order of places */
-  unsigned short *const cells = e.draft + value;
+  const int record = first + t, value = e.source[record]; /* in a stage, the order of time is the order of places */
+  unsigned short *const cells    = e.draft + value;
   const int             diagonal = e.stored ? chunk_diagonal(e.G, p) : least - 1,
                         exported = e.export_[record + 1] != e.export_[record] ? CHUNK_EXPORTED : 0;
 
@@ -91,11 +90,11 @@ static __global__ void __launch_bounds__(256) write_records(const ChunkEmission 
   TRSV_SHARED(unsigned, export_sums, 8);
   const int K = e.settings.length, W = e.settings.width, size = e.size, stage = (int)blockIdx.x, t = (int)threadIdx.x,
             step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const unsigned       all    = w.sources.counts[blockIdx.x * (size_t)CHUNK_ROWS(K, size) + threadIdx.x];
-  const int            count  = (int)(all % CHUNK_EXPORTED), n = count - 1;
+  const unsigned       all     = w.sources.counts[blockIdx.x * (size_t)CHUNK_ROWS(K, size) + threadIdx.x];
+  const int            count   = (int)(all % CHUNK_EXPORTED), n = count - 1;
   const bool           exports = all & CHUNK_EXPORTED;
-  unsigned char *const record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
-  const auto           word   = [&](int i) {
+  unsigned char *const record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto           word    = [&](int i) {
     const int byte = (K + 1) * size + 4 * i;
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };

@@ -221,8 +221,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(TrsvScratchArrays(&P->memory, (size_t)totals->entries, columns, (size_t)rows, P->analysis.order,
                              (size_t)rows, natural));
   TrsvCall(TrsvLaunch(inverse_product, (unsigned)v->groups, 32, 0, NULL, InverseView(v), v->reach, columns, natural));
-  if (totals->row_max - 1 > CHUNK_ITEMS)
-    P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
+  if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
   else
     TrsvCall(TrsvDeviceSort(rows, TrsvBits(levels), s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
                             P->analysis.order));

@@ -1,19 +1,17 @@
 /*
    The graph of a triangle and the heights of its positions, for schedules of the algorithm `chunk`.
 
-   Rows with more than CHUNK_ITEMS dependencies are split. Each becomes a tree of partial sums of CHUNK_ITEMS
-   neighboring dependencies. A sum is a position of its own, directly after the last dependency in it. So the sums of a
-   long row are spread over the chunks of its dependencies, and a chunk exports one sum instead of many results.
-   Level 0 of the tree has the dependencies of the row in the order of their positions. If a level has more than
-   CHUNK_ITEMS items, items from its front become sums: as few sums as leave at most CHUNK_ITEMS items, or all full
-   sums if these are fewer. The next level has the sums, then the items that are left. The row keeps the last level.
-   (split_rows.cu builds other trees: its sums take items in the order in which they get ready, and come directly
-   before their row. There a late dependency costs a wait, here it costs an import.)
+   Rows with more than CHUNK_ITEMS dependencies are split into trees of partial sums of CHUNK_ITEMS neighboring
+   dependencies. A sum is a position of its own, directly after the last dependency in it. So the sums of a long row are
+   spread over the chunks of its dependencies, and a chunk exports one sum instead of many results. Level 0 of the tree
+   has the dependencies of the row in the order of their positions. If a level has more than CHUNK_ITEMS items, items
+   from its front become sums: as few sums as leave at most CHUNK_ITEMS items, or all full sums if these are fewer. The
+   next level has the sums, then the items that are left. The row keeps the last level. (The sums of split_rows.cu come
+   directly before their row: there a late dependency costs a wait, here it costs an import.)
 
-   The height of a position is the length of the longest chain of dependents after it. If the levels of the matrix's
-   other triangle are the heights, they are copied (heights.cu); otherwise the kernel below finds the heights. They do
-   not depend on chunks, so all settings share them. (Levels of this triangle instead of heights make schedules of
-   irregular matrices longer.)
+   The height of a position is the length of the longest chain of dependents after it. The levels of the matrix's other
+   triangle are copied if they are the heights (heights.cu); otherwise the kernel below finds the heights. They do not
+   depend on chunks, so all settings share them. (Levels instead of heights make longer schedules.)
 
    Mapping: one thread for each position or partial sum; for heights from the last level set to the first, and a whole
      warp polls for a thread with many dependents. Each warp takes one ticket after another, of 32 positions. The grid

@@ -277,8 +277,7 @@ struct PlaceWarp {
     }
     *last = t;
     const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= start + WINDOW);
-    for (int r = 0; !fits && r < p.records; r++)
-      atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % WINDOW], -1);
+    for (int r = 0; !fits && r < p.records; r++) atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % WINDOW], -1);
     trsv_warp_sync();
     return fits;
   }

@@ -119,7 +119,7 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
   if (!TrsvIsGrid(t) || t->levels <= k->settings_deep || t->bandwidth < k->settings_plane_rows) return 0;
   /* the distance of the farthest dependency is that of a plane, or it is so in the mean and a few are farther */
   const int least = t->rows / t->bandwidth, mean = (int)(t->rows / t->row_bandwidth + 0.5),
-            planes = t->rows % t->bandwidth && mean > 0 && t->rows % mean == 0 ? mean : least,
+            planes      = t->rows % t->bandwidth && mean > 0 && t->rows % mean == 0 ? mean : least,
             lost        = (TRSV_H200_SHARED - (int)shared) / (int)size, /* cells */
             fit         = (int)(length > 5 ? k->settings_plane_imports_long : k->settings_plane_imports),
             imports_max = fit * (int)sizeof(double) / (int)size - lost,
@@ -134,8 +134,7 @@ static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size
 /* The number of chunks of other triangles. If chunks would be very large, there are more of them than run at a time. */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
-  if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvIsGrid(t))
-    return most + (int)k->settings_more_chunks;
+  if (most > 1 && t->rows > k->settings_rows_large * most && !TrsvIsGrid(t)) return most + (int)k->settings_more_chunks;
   return Clamp(t->rows / TrsvModelChunkRows(t), 1, most);
 }
 
@@ -172,17 +171,14 @@ static TrsvChunkSettings MakeSettings(const TrsvStatistics *t, int length, int c
                          .steps_cluster   = (int)k->settings_steps_cluster};
 
   if (clustered)
-    s.cluster = n < 0 && chunks >= 16 && chunks <= most / 16 * 16 ? 16
-                : t->levels > k->settings_cluster_levels          ? 8
-                                                                  : 1;
+    s.cluster = n < 0 && chunks >= 16 && chunks <= most / 16 * 16 ? 16 : t->levels > k->settings_cluster_levels ? 8 : 1;
   if (s.cluster > chunks || (clustered && s.cluster == 1)) s.chunks = 0;
   if (length <= 3 && t->level_mean * MeanRecords(t, length) <= (double)NARROW_RECORDS_MAX) s.width = NARROW_WIDTH;
   return s;
 }
 
 /* Inserts settings by their predicted time into the first `count`; returns how many there are then. */
-static int InsertSettings(const TrsvChunkSettings *s, double when, int count, TrsvChunkSettings choice[],
-                          double time[])
+static int InsertSettings(const TrsvChunkSettings *s, double when, int count, TrsvChunkSettings choice[], double time[])
 {
   int at = 0;
 
