@@ -29,7 +29,6 @@
 #ifndef TRSV_H
 #define TRSV_H
 
-#include "base/citations.h"
 #include "base/types.h"
 #include "ordering/ordering.h" /* TrsvOrderMulticolor, TrsvOrderingDestroy */
 #include "solve/plan/table.h"  /* the table of algorithms: TrsvAlgorithmGet, TrsvAlgorithmFind, ... */

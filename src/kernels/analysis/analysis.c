@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include "analysis/analysis.h"
-#include "analysis/sample.h"
 
 TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
 {

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/sample.h"
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 
@@ -315,7 +314,7 @@ static void FillStatistics(const TrsvMatrix *A, const CheckResult *found, TrsvSt
                      found->profile);
 }
 
-extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
+TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
   CheckResult found[TRIANGLES];
   TrsvScratch scratch;
@@ -330,7 +329,7 @@ extern "C" TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], T
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   CheckResult found, *checks;
   TrsvScratch check, scratch;

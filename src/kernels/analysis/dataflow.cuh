@@ -10,7 +10,7 @@
    them. If the pass is sorted, it takes the next group after the whole group is ready; else it replaces each
    dependency that is ready, so a late one delays no others. While a row has more than DATAFLOW_LONG dependencies left,
    the whole warp loads many at once. The device holds all blocks at the same time, with those of other passes in
-   the launch and those of the launch of a second task (lockstep.cu), which otherwise could start only after this one.
+   the launch and those of the launch of a second task (lock step), which otherwise could start only after this one.
    Memory order: a word is its own flag, 0 until it is ready. It is in device memory, and for rows of the same block
    also in shared memory, which is faster for chains of neighbors. Nothing else crosses threads.
    Why it ends: a row waits only for earlier rows. Those of smaller tickets are done, or their blocks have started.

@@ -7,25 +7,25 @@
 #include <atomic>
 #include "device/runtime.cuh"
 
-extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
+TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   TrsvCall(Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)),
                  "copy to the device"));
   return TrsvDeviceWait(stream); /* else a copy from pinned memory could still read the source */
 }
 
-extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
   return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, TrsvDeviceStream(stream)),
                "copy on the device");
 }
 
-extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
+TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 {
   return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device");
 }
 
-extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   const size_t few = 64 * sizeof(unsigned);
 
@@ -50,8 +50,7 @@ static TrsvError TimeBetween(cudaEvent_t start, cudaEvent_t stop, TrsvError (*ru
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream,
-                                    double *seconds)
+TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
 {
   cudaEvent_t start = NULL, stop = NULL;
   TrsvError   error = Check(cudaEventCreate(&start), "cudaEventCreate");
@@ -72,12 +71,9 @@ static TrsvError GetAttribute(cudaDeviceAttr attribute, int *value)
   return Check(cudaDeviceGetAttribute(value, attribute, device), "cudaDeviceGetAttribute");
 }
 
-extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
-{
-  return GetAttribute(cudaDevAttrMultiProcessorCount, count);
-}
+TrsvError TrsvDeviceMultiprocessors(int *count) { return GetAttribute(cudaDevAttrMultiProcessorCount, count); }
 
-extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
+TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
 {
   const int most = (int)TrsvDeviceGetLimits().shared_bytes;
   int       all, reserved;
@@ -93,8 +89,7 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes,
-                                        int *clusters)
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
 {
   cudaLaunchConfig_t  c         = {};
   cudaLaunchAttribute dimension = {};
@@ -145,7 +140,7 @@ extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
 }
 
 /* Queries each device once, because every selection of an algorithm reads the limits. */
-extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
+TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
   enum { DEVICES = 64 };
   static std::atomic<unsigned> known[DEVICES]; /* 2 * shared_bytes + clusters; 0: not queried yet */
@@ -161,7 +156,7 @@ extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
   return limits;
 }
 
-extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
+TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
   const TrsvDeviceLimits limits = TrsvDeviceGetLimits();
   cudaFuncAttributes     now;
@@ -179,7 +174,7 @@ extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
    captures by this file; captures by other code are unknown here. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 
-extern "C" int TrsvDeviceDrain(void)
+int TrsvDeviceDrain(void)
 {
   (void)pthread_mutex_lock(&recording);
   const cudaError_t e = cudaDeviceSynchronize();
@@ -211,4 +206,4 @@ TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data,
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceCheckLaunch(const char *kernel) { return Check(cudaGetLastError(), kernel); }
+TrsvError TrsvDeviceCheckLaunch(const char *kernel) { return Check(cudaGetLastError(), kernel); }

@@ -108,7 +108,7 @@ enum {
 TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
 TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n);
 
-/* lockstep.cu: calls begin(first), begin(second), end(first), end(second), so that what begin launches for both runs at
+/* stream.cu: calls begin(first), begin(second), end(first), end(second), so that what begin launches for both runs at
    the same time: the second task has a second stream. Waits for the current stream first and for the second stream at
    the end. Calls end for each task whose begin has succeeded, and returns the first error. The two run one after the
    other where there is no second stream, and within a second task. */

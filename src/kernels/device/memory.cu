@@ -137,7 +137,7 @@ static TrsvError AllocateOrTrim(const Pool *p, size_t bytes, cudaStream_t stream
                                         : Check(e, "cudaMallocFromPoolAsync");
 }
 
-extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
+TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
 {
   void    **memory = (void **)pointer;
   TrsvError error;
@@ -192,7 +192,7 @@ static void FreeOnDevice(int device, const Pool *p, int n, void *const memory[])
   }
 }
 
-extern "C" void TrsvDeviceFreeAll(int n, void *const memory[])
+void TrsvDeviceFreeAll(int n, void *const memory[])
 {
   cudaPointerAttributes there = {};
   int                   device;
@@ -209,7 +209,7 @@ extern "C" void TrsvDeviceFreeAll(int n, void *const memory[])
   (void)cudaGetLastError(); /* else the next launch would report it */
 }
 
-extern "C" void TrsvDeviceFree(void *memory) { TrsvDeviceFreeAll(1, &memory); }
+void TrsvDeviceFree(void *memory) { TrsvDeviceFreeAll(1, &memory); }
 
 /* Scratch memory of one stream. It is given out in pieces, and freed with the last piece in use. */
 struct Block {
@@ -221,7 +221,7 @@ struct Block {
 };
 
 enum {
-  BLOCKS      = 3, /* of a thread: the default stream, the second stream (lockstep.cu), and one given by the caller */
+  BLOCKS      = 3, /* of a thread: the default stream, the second stream (lock step), and one given by the caller */
   BLOCK_BYTES = 8 << 20
 };
 #ifndef PIECE_BYTES
@@ -262,7 +262,7 @@ static void *TakePiece(const Pool *p, size_t size, cudaStream_t stream)
   return b->memory + b->used - bytes;
 }
 
-extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
+TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
 {
   const cudaStream_t s      = TrsvDeviceStream(stream);
   void             **memory = (void **)pointer;
@@ -285,7 +285,7 @@ static void *ReturnPiece(void *memory)
   return memory;
 }
 
-extern "C" void TrsvScratchFree(void *piece, TrsvStream stream)
+void TrsvScratchFree(void *piece, TrsvStream stream)
 {
   void *const memory = piece ? ReturnPiece(piece) : NULL;
 
@@ -304,11 +304,11 @@ static uint64_t SumAttribute(cudaMemPoolAttr attribute)
   return sum;
 }
 
-extern "C" size_t TrsvDeviceHeld(void) { return SumAttribute(cudaMemPoolAttrUsedMemCurrent); }
+size_t TrsvDeviceHeld(void) { return SumAttribute(cudaMemPoolAttrUsedMemCurrent); }
 
-extern "C" size_t TrsvDevicePeak(void) { return SumAttribute(cudaMemPoolAttrUsedMemHigh); }
+size_t TrsvDevicePeak(void) { return SumAttribute(cudaMemPoolAttrUsedMemHigh); }
 
-extern "C" void TrsvDeviceMark(void)
+void TrsvDeviceMark(void)
 {
   uint64_t now = 0; /* resets the peak to the memory in use */
 
@@ -319,7 +319,7 @@ extern "C" void TrsvDeviceMark(void)
   (void)pthread_mutex_unlock(&lock);
 }
 
-extern "C" void TrsvDeviceFinalize(void)
+void TrsvDeviceFinalize(void)
 {
   int device;
 

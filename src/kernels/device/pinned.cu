@@ -53,7 +53,7 @@ static int FindWords(int n)
   return -1;
 }
 
-extern "C" TrsvError TrsvPinnedAlloc(int n, unsigned **words)
+TrsvError TrsvPinnedAlloc(int n, unsigned **words)
 {
   TrsvError error = TRSV_SUCCESS;
   int       first = -1;
@@ -72,7 +72,7 @@ extern "C" TrsvError TrsvPinnedAlloc(int n, unsigned **words)
   return error;
 }
 
-extern "C" void TrsvPinnedFree(int n, unsigned *words)
+void TrsvPinnedFree(int n, unsigned *words)
 {
   if (!words) return;
   (void)pthread_mutex_lock(&lock);

@@ -85,7 +85,7 @@ static TrsvError ScanLong(const TrsvScan *s)
   });
 }
 
-extern "C" TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
+TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
 {
   Scans    few  = {};
   unsigned count = 0;
@@ -98,15 +98,15 @@ extern "C" TrsvError TrsvDeviceScanAll(int scans, const TrsvScan scan[])
   return TrsvDeviceCheckLaunch("scan");
 }
 
-extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
+TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   const TrsvScan scan = {n, counts, offsets};
 
   return TrsvDeviceScanAll(1, &scan);
 }
 
-extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
-                                    int *sorted_values)
+TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
+                         int *sorted_values)
 {
   if (!n) return TRSV_SUCCESS;
   return CallCub("sort", [&](void *scratch, size_t &bytes) {

@@ -23,13 +23,6 @@ extern "C" int TrsvDeviceDrain(void);
    meanwhile. No TrsvDeviceDrain() runs at the same time. */
 TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, struct CUgraph_st **graph);
 
-/* The stream that NULL stands for in this thread. shared: another stream has work of this thread, too (lockstep.cu). */
-struct ThreadState {
-  cudaStream_t stream;
-  bool         shared;
-};
-extern thread_local ThreadState TrsvThisThread;
-
 /* memory.cu: a stream of the current device that all threads share, for the second of two tasks; NULL: none. */
 TrsvError TrsvSecondStream(cudaStream_t *stream);
 

@@ -1,19 +1,25 @@
 /*
-   The stream that NULL stands for, waits for the device, small downloads, words that are not ready, and the order of
-   work in several streams.
+   The stream that NULL stands for, waits for the device, small downloads, words that are not ready, the order of work
+   in several streams, and two tasks in lock step.
 */
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include "device/runtime.cuh"
 #include "device/setup.cuh"
 
-thread_local ThreadState TrsvThisThread;
+/* The stream that NULL stands for in this thread. shared: another stream has work of this thread, too. */
+struct ThreadState {
+  cudaStream_t stream;
+  bool         shared;
+};
+static thread_local ThreadState this_thread;
 
-extern "C" TrsvStream TrsvCurrentStream(void) { return TrsvThisThread.stream; }
+TrsvStream TrsvCurrentStream(void) { return this_thread.stream; }
 
-extern "C" int TrsvDeviceSharing(void) { return TrsvThisThread.shared ? 2 : 1; }
+int TrsvDeviceSharing(void) { return this_thread.shared ? 2 : 1; }
 
-extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
+TrsvError TrsvDeviceWait(TrsvStream stream)
 {
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
@@ -29,7 +35,7 @@ static TrsvError IsIdle(TrsvStream stream, int *idle)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream stream)
+TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream stream)
 {
   int idle = 0;
 
@@ -72,12 +78,12 @@ static TrsvError Download(void *host, int n, const Addresses &from, TrsvStream s
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
+TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream stream)
 {
   return Download(host, n, {{(const int *)device}, false}, stream);
 }
 
-extern "C" TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n)
+TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n)
 {
   Addresses from = {{}, true};
 
@@ -94,7 +100,7 @@ static __global__ void stream_clear(size_t n, unsigned even, unsigned odd, unsig
   if (launch && k < TRSV_SYNC_WORDS) launch[k] = 0;
 }
 
-extern "C" TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigned *launch, TrsvStream stream)
+TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigned *launch, TrsvStream stream)
 {
   const bool               single = TrsvRealPrecision(precision) == TRSV_FLOAT;
   const unsigned long long bits   = single ? TrsvWord<float>::not_ready * 0x100000001ull : TrsvWord<double>::not_ready;
@@ -105,9 +111,9 @@ extern "C" TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *wor
                           (unsigned *)words, launch);
 }
 
-extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
+TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
 
-extern "C" TrsvError TrsvDeviceIsCaptured(TrsvStream stream, int *captured)
+TrsvError TrsvDeviceIsCaptured(TrsvStream stream, int *captured)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
 
@@ -129,7 +135,7 @@ static TrsvError StartEvents(TrsvWorkOrder *order)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
+TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
 {
   int device;
 
@@ -141,7 +147,7 @@ extern "C" TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
+TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
 {
   const cudaStream_t now = TrsvDeviceStream(stream);
   unsigned long long id;
@@ -159,7 +165,7 @@ extern "C" TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
+TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
 {
   int captured;
 
@@ -169,8 +175,61 @@ extern "C" TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
   return Check(cudaEventRecord((cudaEvent_t)order->done, TrsvDeviceStream(stream)), "cudaEventRecord");
 }
 
-extern "C" void TrsvWorkDestroy(TrsvWorkOrder *order)
+void TrsvWorkDestroy(TrsvWorkOrder *order)
 {
   if (order->done && cudaEventDestroy((cudaEvent_t)order->done) != cudaSuccess) (void)cudaGetLastError();
   *order = TrsvWorkOrder();
+}
+
+/* Two tasks in lock step. The set-up of a triangle follows chains of dependencies and leaves most of the device idle,
+   so the device works for two at the same time. The first half of a task launches its longest kernel last and does not
+   wait for it; the second half waits and reads the results. Why it ends: blocks wait only for blocks of their own
+   launch that have started (tickets). */
+
+/* Calls run(task) with this stream as the current one. */
+static TrsvError RunIn(cudaStream_t stream, TrsvError (*run)(void *), void *task)
+{
+  const ThreadState before = this_thread;
+
+  this_thread           = {stream, true};
+  const TrsvError error = run(task);
+  this_thread           = before;
+  return error;
+}
+
+/* Keeps the first error and its message. */
+struct FirstError {
+  TrsvError error;
+  char      message[512];
+
+  bool note(TrsvError e)
+  {
+    if (e && !error) {
+      error = e;
+      (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
+    }
+    return !e;
+  }
+};
+
+TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *), TrsvError (*end)(void *), void *first, void *second)
+{
+  const cudaStream_t own   = this_thread.stream;
+  FirstError         found = FirstError();
+  cudaStream_t       other;
+
+  TrsvCall(TrsvSecondStream(&other));
+  if (!other || other == own) {
+    TrsvCall(begin(first));
+    TrsvCall(end(first));
+    TrsvCall(begin(second));
+    return end(second);
+  }
+  TrsvCall(TrsvDeviceSynchronize()); /* the second stream does not wait for earlier work in this one */
+  if (!found.note(RunIn(own, begin, first))) return found.error;
+  const bool begun = found.note(RunIn(other, begin, second));
+  (void)found.note(RunIn(own, end, first)); /* also after an error: it frees what begin has allocated */
+  if (begun) (void)found.note(RunIn(other, end, second));
+  (void)found.note(TrsvDeviceWait(other)); /* the caller's stream may use the results */
+  return found.error ? TrsvFail(found.error, "%s", found.message) : TRSV_SUCCESS;
 }

@@ -125,7 +125,7 @@ static int CanRunInLockStep(const TrsvPair *p, const TrsvMatrix *L)
 
 void TrsvPairUnfuse(TrsvPair *p)
 {
-  if (p->fused) p->fused->launch->destroy(&p->fused);
+  if (p->fused) p->forward.plan->algorithm->pair->destroy(&p->fused);
 }
 
 TrsvError TrsvPairFuse(TrsvPair *p)
@@ -193,13 +193,13 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
     return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
   if (L) TrsvCall(TrsvPlanSetValues(pair->forward.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->backward.plan, pair->transposed ? L : U, memory, stream));
-  return pair->fused ? pair->fused->launch->reset(pair->fused, stream)
-                     : TRSV_SUCCESS; /* TrsvFactorSetValues may have written p->work */
+  if (!pair->fused) return TRSV_SUCCESS; /* else TrsvFactorSetValues may have written pair->work */
+  return pair->forward.plan->algorithm->pair->reset(pair->fused, stream);
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
 {
-  if (pair->fused) return pair->fused->launch->solve(pair->fused, b, x, stream);
+  if (pair->fused) return pair->forward.plan->algorithm->pair->solve(pair->fused, b, x, stream);
   TrsvCall(TrsvPairForward(pair, b, pair->work, stream));
   return TrsvPairBackward(pair, pair->work, x, stream);
 }

@@ -38,8 +38,8 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
   atomicMax(largest, trsv_bits(scale > 0 ? trsv_magnitude<double>(r) / scale : scale));
 }
 
-extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,
-                                     const void *x, double *error, TrsvStream stream)
+TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
+                          double *error, TrsvStream stream)
 {
   unsigned long long bits = 0, *largest;
   TrsvError          failed;

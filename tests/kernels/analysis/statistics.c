@@ -3,7 +3,7 @@
    published values, the fraction of dependencies on few rows.
 */
 #include <limits.h>
-#include "analysis/sample.h"
+#include "analysis/analysis.h"
 #include "check.h"
 
 static void CheckAgainstNaive(const TrsvMatrix *A)

@@ -16,8 +16,8 @@ template <class T> static __global__ void permute(int n, const int *index, int s
   else to[i] = from[index[i]];
 }
 
-extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,
-                                       void *to, TrsvStream stream)
+TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
+                            TrsvStream stream)
 {
   return TrsvByType(precision, [&](auto value) {
     typedef decltype(value) T;

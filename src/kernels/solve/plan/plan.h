@@ -5,7 +5,6 @@
 #define TRSV_PLAN_H
 
 #include "analysis/analysis.h"
-#include "base/citations.h"
 #include "solve/plan/table.h"
 
 TRSV_C_BEGIN
@@ -22,10 +21,6 @@ typedef struct {
   TrsvError (*solve)(TrsvFused *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvFused **);
 } TrsvPairLaunch;
-
-struct TrsvFused {
-  const TrsvPairLaunch *launch;
-};
 
 /* The functions by which a plan with a unit diagonal finds the pivots of an incomplete factorization. reciprocals
    computes x_i = 1 / (b_i - sum of a_ik x_k), with the plan's values a: the reciprocals of the pivots obey this

@@ -1,5 +1,5 @@
 /*
-   table.h: the table of algorithms for callers outside of solve/.
+   table.h: the table of algorithms for callers outside of solve/, and papers that several files cite.
 */
 #ifndef TRSV_TABLE_H
 #define TRSV_TABLE_H
@@ -31,4 +31,31 @@ typedef struct {
 } TrsvTrial;
 
 TRSV_C_END
+
+/* In BibTeX, for PETSc's -citations. */
+#define TRSV_CITE_CAPELLINI \
+  "@inproceedings{CapelliniSpTRSV,\n" \
+  "  author    = {Jiya Su and Feng Zhang and Weifeng Liu and Bingsheng He and Ruofan Wu and Xiaoyong Du and " \
+  "Rujia Wang},\n" \
+  "  title     = {{CapelliniSpTRSV}: A Thread-Level Synchronization-Free Sparse Triangular Solve on {GPU}s},\n" \
+  "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n" \
+  "  year      = {2020}\n" \
+  "}\n"
+
+#define TRSV_CITE_BLOCK_MULTICOLOR \
+  "@inproceedings{IwashitaNakashimaTakahashi2012,\n" \
+  "  author    = {Takeshi Iwashita and Hiroshi Nakashima and Yasuhito Takahashi},\n" \
+  "  title     = {Algebraic Block Multi-Color Ordering Method for Parallel Multi-Threaded Sparse Triangular " \
+  "Solver in {ICCG} Method},\n" \
+  "  booktitle = {26th IEEE International Parallel and Distributed Processing Symposium (IPDPS)},\n" \
+  "  year      = {2012}\n" \
+  "}\n" \
+  "@article{IwashitaLiFukaya2020,\n" \
+  "  author  = {Takeshi Iwashita and Senxi Li and Takeshi Fukaya},\n" \
+  "  title   = {Hierarchical Block Multi-Color Ordering: A New Parallel Ordering Method for Vectorization " \
+  "and Parallelization of the Sparse Triangular Solver in the {ICCG} Method},\n" \
+  "  journal = {CCF Transactions on High Performance Computing},\n" \
+  "  year    = {2020}\n" \
+  "}\n"
+
 #endif

@@ -109,8 +109,8 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   return TrsvLaunchEach(level_csr_positions, rows, s->rows, w.order, (const int *)NULL, position);
 }
 
-extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
-                                           int *position, unsigned *level)
+TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s, int *position,
+                                unsigned *level)
 {
   const size_t rows = (size_t)s->rows;
 
@@ -121,8 +121,7 @@ extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalys
   return TrsvLaunchEach(level_csr_positions, rows, s->rows, analysis->order, s->last, position);
 }
 
-extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
-                                       int padded)
+TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored, int padded)
 {
   const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->given.b_index || plan->given.x_index;
@@ -148,8 +147,8 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
   return TrsvClearWords(plan->precision, 2 * n, o->words, shared, NULL);
 }
 
-extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
-                                         const int *source, int longest, int padded, unsigned **level)
+TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                              int longest, int padded, unsigned **level)
 {
   TrsvLevelCSR *o;
   TrsvSplit     s;
@@ -174,7 +173,7 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
                         plan->given, *o);
 }
 
-extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   const TrsvLevelCSR *o = (const TrsvLevelCSR *)plan->data;
 
@@ -185,7 +184,7 @@ extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, T
   });
 }
 
-extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)
+void TrsvLevelCSRDestroy(TrsvPlan *plan)
 {
   TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 

@@ -41,11 +41,8 @@ void      TrsvLevelCSRDestroy(TrsvPlan *);
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
 TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
 
-/* A pair of plans of `thread` in one launch: thread_pair.cu. */
-extern const TrsvPairLaunch TrsvThreadPairLaunch;
-
+/* A pair of plans of `thread` in one launch. */
 typedef struct {
-  TrsvFused           fused;
   TrsvPrecision       precision;
   int                 rows;
   const TrsvLevelCSR *forward, *backward;

@@ -51,12 +51,11 @@ typedef struct {
 static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
 
 /* The function `analyze` of the algorithm. */
-extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
 /* Cuts the rows of a sequence that is not empty into slices, in their own order, preferably where no row depends on a
    near row across the cut. first [slices + 1]: the start of each slice, scratch that the caller frees. depth: the
    number of level sets of the slices, limit + 1 if it exceeds limit. */
-extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvSplit *, int limit, int **first, int *slices,
-                                    int *depth);
+TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvSplit *, int limit, int **first, int *slices, int *depth);
 
 #endif

@@ -191,8 +191,7 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   return MakeSlices(plan, A, c, source, position, first);
 }
 
-extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
-                                     const int *source)
+TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int   longest = analysis->statistics.row_max - 1;
   Sell       *s;

@@ -137,8 +137,7 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
   return TrsvSyncCheck(state, "the search for level sets of slices");
 }
 
-extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices,
-                                    int *depth)
+TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices, int *depth)
 {
   const int    stretches = (s->rows + STRETCH - 1) / STRETCH;
   const size_t rows = (size_t)s->rows, parts = (size_t)stretches;

@@ -262,8 +262,7 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   return MakeSequence(A, c, total[1], s, memory);
 }
 
-extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s,
-                                   void **memory)
+TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s, void **memory)
 {
   const int row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
   Splitting c;

@@ -1,6 +1,6 @@
 /*
    thread: one thread for each row, with recomputation if level sets are narrow. Mapping, memory order, why it ends,
-   same bits, source: thread_rows.cuh.
+   same bits, source: thread_solve.cuh. A pair of plans without recomputation has one launch.
 
    With recomputation, rows of every second level set recompute their dependencies in the previous level set.
    TrsvModelRecompute tells for which triangles.
@@ -13,7 +13,9 @@
 
 #define ELSEWHERE(T) \
   extern template const void *ThreadKernel<T>(const TrsvLevelCSR *); \
-  extern template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
+  extern template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream); \
+  extern template TrsvError   ThreadPreparePair<T>(void); \
+  extern template TrsvError   ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
 ELSEWHERE(TrsvComplex<float>)
 ELSEWHERE(TrsvComplex<double>)
 
@@ -41,8 +43,8 @@ static TrsvError LimitBlocks(TrsvLevelCSR *o, const void *kernel, double level_m
                                &o->shared_bytes);
 }
 
-extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
-                                       const int *source, int recomputes)
+TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                            int recomputes)
 {
   unsigned       *level = NULL;
   const TrsvError error = TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes ? &level : NULL);
@@ -70,7 +72,7 @@ static void ThreadDescribe(const TrsvPlan *plan, char *line, size_t size)
     (void)snprintf(line, size, "every second level set recomputed");
 }
 
-extern "C" int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision precision)
+int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision precision)
 {
   return isfinite(TrsvModelRecompute(s, precision));
 }
@@ -88,6 +90,66 @@ static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TrsvThreadAnalyze(plan, A, analysis, source, plan->rank ? !faster : faster);
 }
 
+static TrsvError ClearForwardSolution(TrsvFused *pair, TrsvStream stream)
+{
+  TrsvThreadPair *p = (TrsvThreadPair *)pair;
+
+  return TrsvClearWords(p->precision, (size_t)p->rows, p->forward_solution, NULL, stream);
+}
+
+static TrsvError PreparePair(TrsvThreadPair *p)
+{
+  TrsvCall(TrsvSyncCreate(&p->sync));
+  TrsvCall(ClearForwardSolution((TrsvFused *)p, NULL));
+  TrsvCall(TRSV_BY_PRECISION(p->precision, ThreadPreparePair)());
+  return TrsvDeviceSynchronize();
+}
+
+static void DestroyPair(TrsvFused **pair)
+{
+  TrsvThreadPair *p = (TrsvThreadPair *)*pair;
+
+  if (!p) return;
+  TrsvSyncDestroy(&p->sync);
+  free(p);
+  *pair = NULL;
+}
+
+/* Creates no pair if a plan recomputes: one launch would not be faster. */
+static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *forward_solution, TrsvFused **pair)
+{
+  const TrsvLevelCSR *const f = (const TrsvLevelCSR *)forward->data, *const g = (const TrsvLevelCSR *)backward->data;
+  TrsvThreadPair *p;
+  TrsvError       error;
+
+  *pair = NULL;
+  if (f->recomputes || g->recomputes) return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(sizeof(*p), &p));
+  *pair               = (TrsvFused *)p;
+  p->precision        = forward->precision;
+  p->rows             = forward->rows;
+  p->forward_solution = forward_solution;
+  p->forward          = f;
+  p->backward         = g;
+  p->shared_bytes     = min(f->shared_bytes, g->shared_bytes);
+  error               = PreparePair(p);
+  if (error) DestroyPair(pair);
+  return error;
+}
+
+static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream stream)
+{
+  TrsvThreadPair *p     = (TrsvThreadPair *)pair;
+  const TrsvError error = TrsvSyncStart(&p->sync, stream);
+
+  if (!error) return TRSV_BY_PRECISION(p->precision, ThreadLaunchPair)(p, b, x, stream);
+  /* The launch that gave up may have left values in words. If these are not cleared now, the next call does it. */
+  if (!*p->sync.abort_host && ClearForwardSolution(pair, stream)) *p->sync.abort_host = 1;
+  return error;
+}
+
+static const TrsvPairLaunch pair_launch = {CreatePair, ClearForwardSolution, SolvePair, DestroyPair};
+
 TRSV_ALGORITHM(TrsvThread) = {
   .name       = "thread",
   .summary    = "a thread for each row, in the order of level sets; narrow level sets are recomputed",
@@ -102,6 +164,6 @@ TRSV_ALGORITHM(TrsvThread) = {
   .predict    = ThreadPredict,
   .choices    = 2,
   .describe   = ThreadDescribe,
-  .pair       = &TrsvThreadPairLaunch,
+  .pair       = &pair_launch,
   .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_THREAD_LEVEL | TRSV_TAKES_COMPLEX,
 };

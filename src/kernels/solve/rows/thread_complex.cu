@@ -1,7 +1,6 @@
 /*
    thread with complex values. A separate file, because the first launch of a kernel loads all kernels of its file.
 */
-#include "solve/rows/thread_pair.cuh"
 #include "solve/rows/thread_solve.cuh"
 
 #define INSTANCES(T) \

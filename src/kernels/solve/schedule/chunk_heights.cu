@@ -15,7 +15,7 @@
 
    Mapping: one thread for each position or partial sum; for heights from the last level set to the first, and a whole
      warp polls for a thread with many dependents. Each warp takes one ticket after another, of 32 positions. The grid
-     has no more warps than keep enough positions in flight, so that another launch runs beside it (lockstep.cu). Each
+     has no more warps than keep enough positions in flight, so that another launch runs beside it (lock step). Each
      entry has a word, to which the dependent writes its height; the words of a position's dependents are contiguous.
    Memory order: such a word is its own flag; otherwise only counters cross threads within a launch.
    Why it ends: a position waits for positions of later level sets. They are done, or belong to warps that have started.

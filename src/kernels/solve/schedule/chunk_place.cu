@@ -215,7 +215,7 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
                           finish, t->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
-  /* no more than a chunk needs, so that another launch fits beside this one (lockstep.cu) */
+  /* no more than a chunk needs, so that another launch fits beside this one (lock step) */
   const size_t room = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
                near = min(nodes / (size_t)chunks + 1, min(room, (size_t)TIMES));
   const PlaceView v = {*t, G, TrsvSyncScratch(t->words), (int)near, list, o->height, finish};
