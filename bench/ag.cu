@@ -98,7 +98,8 @@ static void MeasureSchemes(const char *name, bool real, const Triangle &t)
     if (!plans[i] || seconds[i] < 0) continue; /* refused */
     dx.Poison(stream);
     if (TrsvPlanSolve(plans[i], db.p, dx.p, stream) ||
-        TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream) || !(error < 1e-13)) {
+        TrsvDeviceError(&c.device, nullptr, c.device_values.p, nullptr, db.p, dx.p, &error, stream) ||
+        !(error < 1e-13)) {
       printf("%s, scheme %d: error %.1e WRONG %s\n", name, i, error, TrsvErrorMessage());
       wrong++;
       continue;
@@ -167,7 +168,7 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
       dx.Poison(stream);
       failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) ||
                TrsvPlanSolve(plan, db.p, dx.p, stream) ||
-               TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream);
+               TrsvDeviceError(&c.device, nullptr, c.device_values.p, nullptr, db.p, dx.p, &error, stream);
       ms = Median(plan, db.p, dx.p, sizeof(double) * dx.n, stream, &failed);
       wrong += failed || !(error < 1e-13);
       if (!tries++) first = ms, chosen = settings + 7;

@@ -29,8 +29,8 @@ NONE(TrsvRunInLockStep, TrsvError (*begin)(void *), TrsvError (*end)(void *), vo
 NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
      TrsvStream stream)
 NONE(TrsvNarrowCreate, const TrsvCSR *A, TrsvCSR *narrowed)
-NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
-     double *error, TrsvStream stream)
+NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const TrsvPermutation *places,
+     const void *b, const void *x, double *error, TrsvStream stream)
 NONE(TrsvDeviceAnalyze, int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, TrsvColorMatrix *A, TrsvOrdering *o)

@@ -126,8 +126,8 @@ static TrsvError Measure(const Way *w, const Solves *s, double *error)
     *error = IsFinite(s->x[TRSV_HOST], T->precision, T->rows) ? 0 : NAN;
   }
   if (!e && !isnan(*error))
-    e = TrsvDeviceError(T, s->source[TRSV_DEVICE], s->values[TRSV_DEVICE], s->b[TRSV_DEVICE], s->x[TRSV_DEVICE], error,
-                        NULL);
+    e = TrsvDeviceError(T, s->source[TRSV_DEVICE], s->values[TRSV_DEVICE], NULL, s->b[TRSV_DEVICE], s->x[TRSV_DEVICE],
+                        error, NULL);
   TrsvPlanDestroy(&plan);
   return e;
 }

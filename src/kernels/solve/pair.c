@@ -5,13 +5,44 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-/* Sets m->choice: the named algorithm, or a chosen one. */
-static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
-                                 TrsvPairMember *m)
+TrsvMemberTask TrsvPairTask(TrsvPair *p, int second, const TrsvMatrix *L, const TrsvMatrix *U, const int *row,
+                            const int *column, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
-  m->choice = named ? (TrsvChoice){named, 0, "requested"}
-                    : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
-  if (!m->choice.algorithm)
+  const int t = p->transposed, of_U = second != t;
+
+  return (TrsvMemberTask){.pair           = p,
+                          .member         = second ? &p->backward : &p->forward,
+                          .A              = of_U ? U : L,
+                          .named          = of_U ? upper : lower,
+                          .places.b_index = second ? NULL : t ? column : row,
+                          .places.x_index = !second ? NULL : t ? row : column};
+}
+
+TrsvError TrsvTaskAnalyze(TrsvMemberTask *t)
+{
+  t->T = *t->A;
+  if (t->pair->transposed) TrsvCall(TrsvTranspose(t->A, &t->T, &t->offsets, &t->source));
+  TrsvCall(TrsvAnalysisGet(&t->T, &t->analysis, &t->made));
+  t->entries = TrsvStoredEntries(&t->T, t->analysis);
+  return TRSV_SUCCESS;
+}
+
+void TrsvTaskFree(TrsvMemberTask *t)
+{
+  TrsvAnalysisDestroy(&t->made);
+  TrsvFree(t->A->memory, t->offsets);
+  t->offsets = NULL;
+}
+
+/* Sets the choice of the member: the named algorithm, or a chosen one. */
+static TrsvError ChooseAlgorithm(const TrsvMemberTask *t)
+{
+  const TrsvPair *const      pair  = t->pair;
+  const TrsvAlgorithm *const named = t->named;
+
+  t->member->choice = named ? (TrsvChoice){named, 0, "requested"}
+                            : TrsvSelect(&t->member->statistics, pair->memory, pair->precision, t->selection);
+  if (!t->member->choice.algorithm)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for %s values on a GPU in this build",
                     TrsvIsComplex(pair->precision) ? "complex" : "real");
   if (!named || named->memory == pair->memory) return TRSV_SUCCESS;
@@ -19,40 +50,15 @@ static TrsvError ChooseAlgorithm(const TrsvPair *pair, TrsvSelection selection, 
                   named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* A member that is being made. */
-typedef struct {
-  const TrsvPair      *pair;
-  const TrsvMatrix    *A;
-  TrsvPermutation      places;
-  TrsvSelection        selection;
-  const TrsvAlgorithm *named;
-  TrsvPairMember      *member;
-  int                  alone; /* the other member is not made at the same time */
-
-  /* from BeginMember to EndMember */
-  double              start;
-  TrsvMatrix          T;        /* A, or its transpose */
-  int                *offsets;  /* of the transpose */
-  const int          *source;
-  const TrsvAnalysis *analysis; /* of T */
-  TrsvAnalysis       *made;     /* the same if it is not A's */
-} MemberTask;
-
-static void FreeTask(MemberTask *t)
+static TrsvError BeginPlan(const TrsvMemberTask *t)
 {
-  TrsvAnalysisDestroy(&t->made);
-  TrsvFree(t->A->memory, t->offsets);
-}
-
-static TrsvError BeginPlan(const MemberTask *t)
-{
-  return TrsvPlanBegin(&t->T, t->analysis, t->source, TrsvStoredEntries(&t->T, t->analysis), &t->places,
-                       t->member->choice.algorithm, 0, &t->member->plan);
+  return TrsvPlanBegin(&t->T, t->analysis, t->source, t->entries, &t->places, t->member->choice.algorithm, 0,
+                       &t->member->plan);
 }
 
 /* Begins the plan of another algorithm after an error of the one that was chosen. Returns that error if there is no
    other. */
-static TrsvError ReplacePlan(const MemberTask *t, TrsvError error)
+static TrsvError ReplacePlan(const TrsvMemberTask *t, TrsvError error)
 {
   TrsvChoice *const    c       = &t->member->choice;
   const TrsvAlgorithm *instead = t->named ? NULL : TrsvAlgorithmFallback(c->algorithm, error, t->alone);
@@ -67,44 +73,39 @@ static TrsvError ReplacePlan(const MemberTask *t, TrsvError error)
 
 static TrsvError BeginMember(void *task)
 {
-  MemberTask *const t = task;
-  TrsvError         error;
+  TrsvMemberTask *const t = task;
+  TrsvError             error;
 
-  t->start   = TrsvSeconds();
-  t->T       = *t->A;
-  t->offsets = NULL;
-  t->source  = NULL;
-  t->made    = NULL;
-  error      = t->pair->transposed ? TrsvTranspose(t->A, &t->T, &t->offsets, &t->source) : TRSV_SUCCESS;
-  if (!error) error = TrsvAnalysisGet(&t->T, &t->analysis, &t->made);
+  t->start = TrsvSeconds();
+  error    = TrsvTaskAnalyze(t);
   if (!error) {
     t->member->statistics = t->analysis->statistics;
-    error                 = ChooseAlgorithm(t->pair, t->selection, t->named, t->member);
+    error                 = ChooseAlgorithm(t);
   }
   if (!error) {
     error = BeginPlan(t);
     if (error) error = ReplacePlan(t, error);
   }
-  if (error) FreeTask(t);
+  if (error) TrsvTaskFree(t);
   return error;
 }
 
 static TrsvError EndMember(void *task)
 {
-  MemberTask *const t     = task;
-  TrsvPlan **const  plan  = &t->member->plan;
-  TrsvError         error = TrsvPlanEnd(&t->T, t->analysis, t->source, plan);
+  TrsvMemberTask *const t     = task;
+  TrsvPlan **const      plan  = &t->member->plan;
+  TrsvError             error = TrsvPlanEnd(&t->T, t->analysis, t->source, plan);
 
   if (error) {
     error = ReplacePlan(t, error);
     if (!error) error = TrsvPlanEnd(&t->T, t->analysis, t->source, plan);
   }
-  FreeTask(t);
+  TrsvTaskFree(t);
   t->member->seconds = TrsvSeconds() - t->start;
   return error;
 }
 
-static TrsvError MakeMember(MemberTask *t)
+static TrsvError MakeMember(TrsvMemberTask *t)
 {
   t->alone = 1;
   TrsvCall(BeginMember(t));
@@ -137,31 +138,16 @@ TrsvError TrsvPairFuse(TrsvPair *p)
   return first->pair->create(p->forward.plan, p->backward.plan, p->work, &p->fused);
 }
 
-static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                           TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+static TrsvError MakePlans(TrsvPair *p, TrsvMemberTask *forward, TrsvMemberTask *backward, int together)
 {
-  const int     t        = p->transposed;
-  MemberTask    forward  = {.pair      = p,
-                            .A         = t ? U : L,
-                            .places    = {t ? column : row, NULL},
-                            .selection = selection,
-                            .named     = t ? upper : lower,
-                            .member    = &p->forward};
-  MemberTask    backward = {.pair      = p,
-                            .A         = t ? L : U,
-                            .places    = {NULL, t ? row : column},
-                            .selection = selection,
-                            .named     = t ? lower : upper,
-                            .member    = &p->backward};
-  const int     together = CanRunInLockStep(p, L);
-  TrsvError     error    = TRSV_SUCCESS;
+  TrsvError error = TRSV_SUCCESS;
 
-  if (together) error = TrsvRunInLockStep(BeginMember, EndMember, &forward, &backward);
+  if (together) error = TrsvRunInLockStep(BeginMember, EndMember, forward, backward);
   if (!together || error == TRSV_ERR_MEMORY) { /* again: the choice must not depend on the memory of the other plan */
     TrsvPlanDestroy(&p->forward.plan);
     TrsvPlanDestroy(&p->backward.plan);
-    TrsvCall(MakeMember(&forward));
-    error = MakeMember(&backward);
+    TrsvCall(MakeMember(forward));
+    error = MakeMember(backward);
   }
   TrsvCall(error);
   TrsvCall(TrsvAllocIn(p->memory, TrsvValueSize(p->precision) * (size_t)p->rows, &p->work));
@@ -181,7 +167,10 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
   p->precision  = L->precision;
   p->rows       = L->rows;
   p->transposed = transposed;
-  error         = MakePlans(p, L, U, row, column, selection, lower, upper);
+  TrsvMemberTask forward  = TrsvPairTask(p, 0, L, U, row, column, lower, upper),
+                 backward = TrsvPairTask(p, 1, L, U, row, column, lower, upper);
+  forward.selection = backward.selection = selection;
+  error = MakePlans(p, &forward, &backward, CanRunInLockStep(p, L));
   if (error) TrsvPairDestroy(&p);
   *pair = p;
   return error;

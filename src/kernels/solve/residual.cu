@@ -16,20 +16,22 @@ template <class R> static __device__ __forceinline__ TrsvComplex<double> wide(Tr
 }
 
 template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit,
-                                                        const int *source, const T *values, const T *b, const T *x,
+                                                        const int *source, const T *values,
+                                                        const TrsvPermutation places, const T *b, const T *x,
                                                         unsigned long long *largest)
 {
-  const int i = trsv_index();
+  const auto of_row = [](const int *index, const T *vector, int i) { return wide(vector[index ? index[i] : i]); };
+  const int  i      = trsv_index();
 
   if (i >= rows) return;
-  auto   r     = wide(b[i]);
+  auto   r     = of_row(places.b_index, b, i);
   double scale = trsv_magnitude<double>(r);
   if (unit) {
-    r -= wide(x[i]);
-    scale += trsv_magnitude<double>(x[i]);
+    r -= of_row(places.x_index, x, i);
+    scale += trsv_magnitude<double>(of_row(places.x_index, x, i));
   }
   for (int k = offsets[i]; k < offsets[i + 1]; k++) {
-    const auto product = wide(values[source ? source[k] : k]) * wide(x[columns[k]]);
+    const auto product = of_row(source, values, k) * of_row(places.x_index, x, columns[k]);
 
     r -= product;
     scale += trsv_magnitude<double>(product);
@@ -38,8 +40,8 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
   atomicMax(largest, trsv_bits(scale > 0 ? trsv_magnitude<double>(r) / scale : scale));
 }
 
-TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
-                          double *error, TrsvStream stream)
+TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const TrsvPermutation *places,
+                          const void *b, const void *x, double *error, TrsvStream stream)
 {
   unsigned long long bits = 0, *largest;
   TrsvError          failed;
@@ -48,8 +50,8 @@ TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *va
   failed = TrsvByType(A->precision, [&](auto value) {
     typedef decltype(value) T;
     return TrsvLaunchEachIn(stream, residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
-                            A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x,
-                            largest);
+                            A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values,
+                            places ? *places : TrsvPermutation(), (const T *)b, (const T *)x, largest);
   });
   if (!failed) failed = TrsvDeviceDownload(&bits, largest, sizeof(bits), stream);
   TrsvScratchFree(largest, stream);

@@ -52,6 +52,33 @@ typedef struct {
   TrsvFused      *fused;    /* does both solves in one launch; NULL: two launches */
 } TrsvPair;
 
+/* A member that is made or tuned. */
+typedef struct {
+  TrsvPair            *pair;
+  TrsvPairMember      *member;
+  const TrsvMatrix    *A;      /* L or U */
+  TrsvPermutation      places; /* of b and x */
+  const TrsvAlgorithm *named;
+  TrsvSelection        selection;
+  int                  alone;  /* 1: the other member is not made at the same time */
+  double               start;
+
+  /* from TrsvTaskAnalyze to TrsvTaskFree */
+  TrsvMatrix          T;        /* A, or its transpose */
+  int                *offsets;  /* of the transpose */
+  const int          *source;
+  const TrsvAnalysis *analysis; /* of T */
+  TrsvAnalysis       *made;     /* the same if it is not A's */
+  int                 entries;  /* that T stores */
+} TrsvMemberTask;
+
+/* pair.c: the task of the first or second member, with the arguments of TrsvPairCreate; the analysis of its triangle.
+   TrsvTaskFree may be called twice, and after an error. */
+TrsvMemberTask TrsvPairTask(TrsvPair *, int second, const TrsvMatrix *L, const TrsvMatrix *U, const int *row,
+                            const int *column, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper);
+TrsvError      TrsvTaskAnalyze(TrsvMemberTask *);
+void           TrsvTaskFree(TrsvMemberTask *);
+
 /* Makes the pair of L and U, or of their transposes. lower and upper: the algorithms for L and U, transposed or not;
    NULL: TrsvSelect chooses. TRSV_ERR_UNSUPPORTED: an algorithm is for the other memory. row and column [rows] are in
    the memory of L and U: row i of L U is row row[i] of A, and column j is column column[j]; NULL: the natural order. */
@@ -88,9 +115,9 @@ TrsvError TrsvPairFuse(TrsvPair *);
 void      TrsvPairUnfuse(TrsvPair *);
 
 /* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) of a solution; Inf if there is a NaN. All
-   arrays are on the device. */
-TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const void *b, const void *x,
-                          double *error, TrsvStream);
+   arrays are on the device. The places of b and x may be NULL. */
+TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const TrsvPermutation *,
+                          const void *b, const void *x, double *error, TrsvStream);
 
 TRSV_C_END
 #endif

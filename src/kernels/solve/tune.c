@@ -25,15 +25,13 @@ static const double margin = 0.98, hopeless = 2;
 
 /* The data of measured solves, all on the device. */
 typedef struct {
-  TrsvMatrix  T;
-  const void *source, *values; /* source: NULL: values are in the order of columns */
-  TrsvPermutation places;             /* of b and x, in the memory of the triangle */
-  const void *index[2];               /* the same on the device */
-  void *own[6], *b, *x, *permuted[2]; /* own: copies of data of the host; permuted: b and x in the order of the rows,
-                                         if that is not theirs */
-  TrsvStream  stream;
-  double      bound; /* the largest backward error of a right solution */
-  double      end;   /* the clock's time at which tuning ends */
+  TrsvMatrix      T;
+  const void     *source, *values; /* source: NULL: values are in the order of columns */
+  TrsvPermutation places;
+  void           *own[6], *b, *x; /* own: copies of data of the host */
+  TrsvStream      stream;
+  double          bound; /* the largest backward error of a right solution */
+  double          end;   /* the clock's time at which tuning ends */
 } Trial;
 
 typedef struct {
@@ -77,48 +75,37 @@ static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTr
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
   TrsvCall(TrsvClearWords(t->T.precision, (size_t)t->T.rows, t->x, NULL, t->stream)); /* NaN */
   TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
-  if (t->index[1])
-    TrsvCall(
-      TrsvDevicePermute(t->T.rows, (const int *)t->index[1], 0, t->T.precision, t->x, t->permuted[1], t->stream));
-  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->index[0] ? t->permuted[0] : t->b,
-                           t->index[1] ? t->permuted[1] : t->x, &r->error, t->stream));
+  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, &t->places, t->b, t->x, &r->error, t->stream));
   error = MeasureTime(plan, t, best, &r->seconds);
   if (error != TRSV_ERR_TIMEOUT) return error;
   r->error = INFINITY; /* a wait exceeded its limit: x holds NaN */
   return TRSV_SUCCESS;
 }
 
-/* Copies data of the host to the device; NULL gives NULL. */
-static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory, const void **to, void **own)
+/* *to: from, or a copy on the device of data of the host, which may be NULL. to: the address of a pointer. */
+static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory, void *to, void **own)
 {
-  *to = from;
-  if (memory == TRSV_DEVICE) return TRSV_SUCCESS;
-  TrsvCall(TrsvCopyNew(TRSV_DEVICE, TRSV_HOST, from, bytes, own));
-  *to = *own;
+  if (memory == TRSV_HOST) TrsvCall(TrsvCopyNew(TRSV_DEVICE, TRSV_HOST, from, bytes, own));
+  *(const void **)to = memory == TRSV_HOST ? *own : from;
   return TRSV_SUCCESS;
 }
 
-static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,
-                              TrsvMemory memory)
+static TrsvError PrepareTrial(Trial *t, const TrsvMemberTask *m, const void *values, TrsvMemory memory)
 {
-  const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows,
-                     real = TrsvValueSize(TrsvRealPrecision(T->precision));
-  const void        *offsets, *columns;
-  void              *b;
-  unsigned long long seed = 1;
-  TrsvError          error;
+  const TrsvMatrix *const T = &m->T;
+  const size_t            size = TrsvValueSize(T->precision), rows = (size_t)T->rows, entries = (size_t)m->entries,
+                          real = TrsvValueSize(TrsvRealPrecision(T->precision));
+  void                   *b;
+  unsigned long long      seed = 1;
+  TrsvError               error;
 
-  TrsvCall(BringToDevice(T->offsets, sizeof(int) * (rows + 1), T->memory, &offsets, &t->own[0]));
-  TrsvCall(BringToDevice(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
-  TrsvCall(BringToDevice(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
-  TrsvCall(BringToDevice(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
-  TrsvCall(BringToDevice(t->places.b_index, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
-  TrsvCall(BringToDevice(t->places.x_index, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
-  for (int i = 0; i < 2; i++)
-    if (t->index[i]) TrsvCall(TrsvDeviceAlloc(size * rows, &t->permuted[i]));
-  t->T         = *T;
-  t->T.offsets = (const int *)offsets;
-  t->T.columns = (const int *)columns;
+  t->T = *T;
+  TrsvCall(BringToDevice(T->offsets, sizeof(int) * (rows + 1), T->memory, &t->T.offsets, &t->own[0]));
+  TrsvCall(BringToDevice(T->columns, sizeof(int) * entries, T->memory, &t->T.columns, &t->own[1]));
+  TrsvCall(BringToDevice(m->source, sizeof(int) * entries, T->memory, &t->source, &t->own[2]));
+  TrsvCall(BringToDevice(values, size * entries, memory, &t->values, &t->own[3]));
+  TrsvCall(BringToDevice(m->places.b_index, sizeof(int) * rows, T->memory, &t->places.b_index, &t->own[4]));
+  TrsvCall(BringToDevice(m->places.x_index, sizeof(int) * rows, T->memory, &t->places.x_index, &t->own[5]));
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->b));
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->x));
   TrsvCall(TrsvAlloc(size * rows, &b));
@@ -129,8 +116,6 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, 
   }
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
   free(b);
-  if (!error && t->index[0])
-    error = TrsvDevicePermute(T->rows, (const int *)t->index[0], 0, T->precision, t->b, t->permuted[0], NULL);
   return error ? error : TrsvDeviceSynchronize();
 }
 
@@ -189,13 +174,12 @@ static TrsvError CompareWithIncumbent(TrsvPairMember *m, TrsvPlan **candidate, c
 }
 
 /* Measures the incumbent, then candidates until the time is over. */
-static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T,
-                                   const TrsvAnalysis *analysis, const int *source, int entries, const void *values,
-                                   TrsvMemory memory, const TrsvAlgorithm *named, const Trial *t)
+static TrsvError MeasureCandidates(const TrsvMemberTask *task, const void *values, TrsvMemory memory, const Trial *t)
 {
-  const TrsvAlgorithm *list[CANDIDATES], *first = m->choice.algorithm;
-  const int            algorithms = ListCandidates(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
-  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : CANDIDATES;
+  TrsvPairMember *const      m     = task->member;
+  const TrsvAlgorithm *const named = task->named, *const first = m->choice.algorithm, *list[CANDIDATES];
+  const int algorithms = ListCandidates(&m->statistics, t->T.precision, named, list), rank = m->plan->rank;
+  const int ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : CANDIDATES;
 
   m->chosen = 0;
   TrsvCall(MeasurePlan(m->plan, t, INFINITY, &m->trials[0]));
@@ -206,7 +190,8 @@ static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, cons
       TrsvError error;
 
       if (list[i] == first && r == rank) continue;
-      error = TrsvPlanCreate(T, analysis, source, entries, &t->places, list[i], r, &candidate);
+      error = TrsvPlanCreate(&task->T, task->analysis, task->source, task->entries, &task->places, list[i], r,
+                             &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
         continue; /* not a candidate */
       TrsvCall(error);
@@ -217,38 +202,24 @@ static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, cons
       TrsvPlanDestroy(&candidate);
       if (error != TRSV_ERR_MEMORY) TrsvCall(error);
     }
-  m->choice.predicted = TrsvPredict(m->choice.algorithm, &m->statistics, pair->precision);
+  m->choice.predicted = TrsvPredict(m->choice.algorithm, &m->statistics, t->T.precision);
   (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "the fastest of %d measured", m->trial_count);
   return TRSV_SUCCESS;
 }
 
-static TrsvError TuneMember(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places,
-                            const void *values, TrsvMemory memory, const TrsvAlgorithm *named, double seconds,
+static TrsvError TuneMember(TrsvMemberTask task, const void *values, TrsvMemory memory, double seconds,
                             TrsvStream stream)
 {
-  const double        start    = TrsvSeconds();
-  const double        rounding = TrsvRealPrecision(A->precision) == TRSV_FLOAT ? 5e-6 : 1e-14;
-  Trial               t        = {.bound  = rounding * (1 + m->statistics.row_max / 64.),
-                                  .end    = start + seconds,
-                                  .stream = stream,
-                                  .places = places};
-  TrsvMatrix          T        = *A;
-  int                *offsets  = NULL;
-  const int          *source   = NULL;
-  const TrsvAnalysis *analysis = NULL;
-  TrsvAnalysis       *made     = NULL;
-  TrsvError           error;
+  TrsvPairMember *const m        = task.member;
+  const double          start    = TrsvSeconds();
+  const double          rounding = TrsvRealPrecision(task.A->precision) == TRSV_FLOAT ? 5e-6 : 1e-14;
+  Trial     t     = {.bound = rounding * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream};
+  TrsvError error = TrsvTaskAnalyze(&task);
 
-  error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
-  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
-  if (!error) error = PrepareTrial(&t, &T, source, TrsvStoredEntries(&T, analysis), values, memory);
-  if (!error)
-    error = MeasureCandidates(pair, m, &T, analysis, source, TrsvStoredEntries(&T, analysis), values, memory, named,
-                              &t);
-  TrsvAnalysisDestroy(&made);
-  TrsvFree(A->memory, offsets);
+  if (!error) error = PrepareTrial(&t, &task, values, memory);
+  if (!error) error = MeasureCandidates(&task, values, memory, &t);
+  TrsvTaskFree(&task);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
-  for (int i = 0; i < 2; i++) TrsvDeviceFree(t.permuted[i]);
   TrsvDeviceFree(t.b);
   TrsvDeviceFree(t.x);
   m->seconds += TrsvSeconds() - start;
@@ -266,9 +237,8 @@ TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, co
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
   TrsvPairUnfuse(p); /* plans may change */
-  TrsvCall(TuneMember(p, &p->forward, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory,
-                t ? upper : lower, seconds / 2, stream));
-  TrsvCall(TuneMember(p, &p->backward, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory,
-                t ? lower : upper, start + seconds - TrsvSeconds(), stream));
+  TrsvCall(TuneMember(TrsvPairTask(p, 0, L, U, row, column, lower, upper), t ? u : l, memory, seconds / 2, stream));
+  TrsvCall(TuneMember(TrsvPairTask(p, 1, L, U, row, column, lower, upper), t ? l : u, memory,
+                      start + seconds - TrsvSeconds(), stream));
   return TrsvPairFuse(p);
 }

@@ -201,7 +201,7 @@ static void CheckErrors(TrsvPrecision p)
 
   for (int wrong = 0; x && wrong < 2; wrong++) {
     if (wrong) Set(x, p, 101, 1.1 * Get(x, p, 101) + 0.1);
-    ExpectError(TrsvDeviceError(&T.view, NULL, values, b, x, &error, NULL), TRSV_SUCCESS, "TrsvDeviceError");
+    ExpectError(TrsvDeviceError(&T.view, NULL, values, NULL, b, x, &error, NULL), TRSV_SUCCESS, "TrsvDeviceError");
     Expect(wrong ? error > 1e-3 : error < (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-6 : 1e-15),
            "the error of %s solution is %g", wrong ? "another" : "the", error);
   }
