@@ -90,11 +90,11 @@ TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis
 /* analysis.cu: TrsvTranspose. */
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
-/* heights.cu: sets the heights of both analyses, on a device and with more than TRSV_FEW_LEVELS level sets, if the
+/* levels.cu: sets the heights of both analyses, on a device and with more than TRSV_FEW_LEVELS level sets, if the
    levels of each triangle are the heights of the other. */
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
-/* heights.cu: level [rows], the level of each row, in reverse order if turned. */
+/* levels.cu: level [rows], the level of each row, in reverse order if turned. */
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {

@@ -4,7 +4,7 @@
    The rows are in an order in which each row comes after its dependencies. A slice is up to 32 consecutive rows; a warp
    solves it, a lane for each row. The n-th entries of all rows of a slice are stored side by side (SELL-32); the first
    entries of a row are those in columns of its own slice. A slice solves its rows after all values from other slices
-   are ready. So slices have level sets, like rows; sell_slices.cu counts them.
+   are ready. So slices have level sets, like rows; sell_plan.cu counts them.
 */
 #ifndef TRSV_SELL_H
 #define TRSV_SELL_H
@@ -52,10 +52,5 @@ static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)fro
 
 /* The function `analyze` of the algorithm. */
 TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
-
-/* Cuts the rows of a sequence that is not empty into slices, in their own order, preferably where no row depends on a
-   near row across the cut. first [slices + 1]: the start of each slice, scratch that the caller frees. depth: the
-   number of level sets of the slices, limit + 1 if it exceeds limit. */
-TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvSplit *, int limit, int **first, int *slices, int *depth);
 
 #endif

@@ -18,7 +18,7 @@
      is that of the hierarchical version, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020),
      which took it from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes: no
      barrier between colors; the value is its own flag, and is stored only if another slice depends on it; blocks and
-     colors are found from the pattern (sell_slices.cu); a slice has several blocks, whose rows pass values inside the
+     colors are found from the pattern (sell_plan.cu); a slice has several blocks, whose rows pass values inside the
      warp, so that only colors are hops through L2. */
 #ifndef TRSV_SELL_SOLVE_CUH
 #define TRSV_SELL_SOLVE_CUH

@@ -10,7 +10,7 @@
    directly before their row: there a late dependency costs a wait, here it costs an import.)
 
    The height of a position is the length of the longest chain of dependents after it. The levels of the matrix's other
-   triangle are copied if they are the heights (heights.cu); otherwise the kernel below finds the heights. They do not
+   triangle are copied if they are the heights (levels.cu); otherwise the kernel below finds the heights. They do not
    depend on chunks, so all settings share them. (Levels instead of heights make longer schedules.)
 
    Mapping: one thread for each position or partial sum; for heights from the last level set to the first, and a whole
