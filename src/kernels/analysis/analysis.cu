@@ -15,7 +15,7 @@
 #include "device/setup.cuh"
 
 enum {
-  BLOCK     = 256,
+  BLOCK     = ROWS_BLOCK,
   SAMPLES   = (int)TRSV_SAMPLES / (int)BLOCK, /* of a thread */
   TRIANGLES = 2                               /* of one launch, at most */
 };
@@ -63,57 +63,48 @@ struct Triangles {
 /* Checks all rows. If level sets are wanted, also prepares the search for them. */
 static __global__ void analysis_check(const __grid_constant__ Triangles all)
 {
-  TRSV_SHARED(int, offset, BLOCK + 1);
+  TRSV_SHARED(int, start, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 4);
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first with falling offsets; the farthest dependency */
   const int          which = (int)blockIdx.x % all.count;
   const TriangleView A     = all.A[which];
   CheckResult *const found = all.found + which;
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x / all.count * BLOCK, rows = min((int)BLOCK, A.rows - first),
-            unit     = !A.stored;
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x / all.count * BLOCK, unit = !A.stored,
+            entries = A.offsets[A.rows], rows = rows_load(A.offsets, A.rows, first, start),
+            sound = rows_sound(start, rows, entries, &extreme[1]), length = t < sound ? start[t + 1] - start[t] : -1;
   Sum       squares = 0, distance = 0, profile = 0, chained = 0;
   unsigned  longest = 0, farthest = 0;
 
-  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   if (t == 0) {
     sums[0] = sums[1] = sums[2] = sums[3] = extreme[0] = extreme[2] = 0;
-    extreme[1] = (unsigned)rows;
     if (!first) {
       found->start   = A.offsets[0];
-      found->entries = A.offsets[A.rows];
+      found->entries = entries;
     }
   }
-  __syncthreads();
-  const int entries = A.offsets[A.rows];
   if (t < rows) {
-    const int start = offset[t], past = offset[t + 1], length = start < 0 || past < start ? -1 : past - start;
-
     if (all.word) {
       const size_t at = (size_t)which * (size_t)A.rows + (size_t)(first + t);
 
       all.word[at] = all.sorted[at] = 0;
       all.natural[at] = first + t;
     }
-    if (length < 0) atomicMin(&extreme[1], (unsigned)t);
-    if (length < 0 || past > entries || (length == 0 && A.stored))
-      atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
+    if (length < 0 || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) longest = (unsigned)length + (unsigned)unit;
     squares = (Sum)longest * longest;
   }
   __syncthreads();
-  /* reads no row after falling offsets, and no entry after the last offset */
-  const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
-  entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
-    const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
+  if (sound) rows_each(start, sound, [&](int n, int k) { /* else start[0] is invalid */
+    const int i = first + n, j = A.columns[k];
     bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
 
-    if (k > offset[n]) good = good && A.columns[k - 1] < j;
-    if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
+    if (k > start[n]) good = good && A.columns[k - 1] < j;
+    if (A.stored && k == (A.lower ? start[n + 1] - 1 : start[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
     const unsigned away = good ? (unsigned)abs(j - i) : 0; /* invalid columns do not count */
     distance += away;
     chained += away == 1;
-    if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
+    if (k == (A.lower ? start[n] : start[n + 1] - 1)) {
       profile += away;
       farthest = max(farthest, away);
     }
@@ -198,9 +189,8 @@ static __global__ void analysis_span(const __grid_constant__ Triangles all, unsi
   Sum *const      sums = all.found[which].sums;
   const int l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
             size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size),
-            entries  = all.found[which].entries;
-  const Sum mine =
-    warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
+            entries = all.found[which].entries;
+  const Sum mine    = warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
   if (!block && entries) analysis_sample(all.A[which], entries, sums + 1);

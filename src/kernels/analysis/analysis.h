@@ -12,10 +12,7 @@
 
 TRSV_C_BEGIN
 
-typedef enum {
-  TRSV_LOWER,
-  TRSV_UPPER
-} TrsvTriangle;
+typedef enum { TRSV_LOWER, TRSV_UPPER } TrsvTriangle;
 
 typedef enum {
   TRSV_DIAGONAL_UNIT,  /* ones, not stored */

@@ -34,17 +34,9 @@ typedef enum {
 const char *TrsvErrorMessage(void); /* of the last failure of this thread; valid until the next one */
 
 /* The type of values, and of b and x. A complex value is two reals, the real part first, as in C11's _Complex. */
-typedef enum {
-  TRSV_FLOAT,
-  TRSV_DOUBLE,
-  TRSV_COMPLEX_FLOAT,
-  TRSV_COMPLEX_DOUBLE
-} TrsvPrecision;
+typedef enum { TRSV_FLOAT, TRSV_DOUBLE, TRSV_COMPLEX_FLOAT, TRSV_COMPLEX_DOUBLE } TrsvPrecision;
 
-typedef enum {
-  TRSV_HOST,
-  TRSV_DEVICE
-} TrsvMemory;
+typedef enum { TRSV_HOST, TRSV_DEVICE } TrsvMemory;
 
 typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL: the default stream; ignored on the host */
 

@@ -148,17 +148,9 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
   TRSV_COMPLEX_PUSH(R, suffix, letter) \
   static __device__ __forceinline__ TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
   { \
-    const auto v = __ldcs((const TrsvPairOf<R> *)p); \
+    const auto v = __ldcs((const R##2 *)p); \
     return {v.x, v.y}; \
   }
-template <class R> struct TrsvPairType;
-template <> struct TrsvPairType<float> {
-  typedef float2 type;
-};
-template <> struct TrsvPairType<double> {
-  typedef double2 type;
-};
-template <class R> using TrsvPairOf = typename TrsvPairType<R>::type;
 #endif
 TRSV_COMPLEX_WORDS(float, "f32", "f")
 TRSV_COMPLEX_WORDS(double, "f64", "d")

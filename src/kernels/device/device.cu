@@ -36,27 +36,20 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
-static TrsvError TimeBetween(cudaEvent_t start, cudaEvent_t stop, TrsvError (*run)(void *, TrsvStream), void *data,
-                             TrsvStream stream, double *seconds)
-{
-  float ms;
-
-  TrsvCall(Check(cudaEventRecord(start, TrsvDeviceStream(stream)), "cudaEventRecord"));
-  TrsvCall(run(data, stream));
-  TrsvCall(Check(cudaEventRecord(stop, TrsvDeviceStream(stream)), "cudaEventRecord"));
-  TrsvCall(Check(cudaEventSynchronize(stop), "cudaEventSynchronize"));
-  TrsvCall(Check(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime"));
-  *seconds = 1e-3 * ms;
-  return TRSV_SUCCESS;
-}
-
 TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
 {
-  cudaEvent_t start = NULL, stop = NULL;
-  TrsvError   error = Check(cudaEventCreate(&start), "cudaEventCreate");
+  const cudaStream_t in = TrsvDeviceStream(stream);
+  cudaEvent_t        start = NULL, stop = NULL;
+  float              ms    = 0;
+  TrsvError          error = Check(cudaEventCreate(&start), "cudaEventCreate");
 
   if (!error) error = Check(cudaEventCreate(&stop), "cudaEventCreate");
-  if (!error) error = TimeBetween(start, stop, run, data, stream, seconds);
+  if (!error) error = Check(cudaEventRecord(start, in), "cudaEventRecord");
+  if (!error) error = run(data, stream);
+  if (!error) error = Check(cudaEventRecord(stop, in), "cudaEventRecord");
+  if (!error) error = Check(cudaEventSynchronize(stop), "cudaEventSynchronize");
+  if (!error) error = Check(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
+  if (!error) *seconds = 1e-3 * ms;
   if (start) (void)cudaEventDestroy(start);
   if (stop) (void)cudaEventDestroy(stop);
   return error;
@@ -128,15 +121,12 @@ static TrsvError AskLimits(TrsvDeviceLimits *limits)
   return TRSV_SUCCESS;
 }
 
-static const TrsvDeviceLimits *override_limits;
+static TrsvDeviceLimits override_limits; /* without shared memory: not set */
 
 /* For benchmarks: sets lower limits than the device's for all later plans; NULL: the device's limits. */
 extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
 {
-  static TrsvDeviceLimits kept;
-
-  if (limits) kept = *limits;
-  override_limits = limits ? &kept : NULL;
+  override_limits = limits ? *limits : TrsvDeviceLimits();
 }
 
 /* Queries each device once, because every selection of an algorithm reads the limits. */
@@ -147,7 +137,7 @@ TrsvDeviceLimits TrsvDeviceGetLimits(void)
   TrsvDeviceLimits             limits = {1, TRSV_H200_SHARED};
   int                          device;
 
-  if (override_limits) return *override_limits;
+  if (override_limits.shared_bytes) return override_limits;
   if (Check(cudaGetDevice(&device), "cudaGetDevice")) return limits;
   const unsigned held = device < DEVICES ? known[device].load() : 0;
   if (held) return {(int)(held % 2), held / 2};

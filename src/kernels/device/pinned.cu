@@ -7,9 +7,7 @@
 #include <sys/mman.h>
 #include "device/runtime.cuh"
 
-enum {
-  PAGE_WORDS = 1024
-};
+enum { PAGE_WORDS = 1024 };
 
 static unsigned       *page;
 static bool            mapped; /* by mmap(); else allocated by the runtime */

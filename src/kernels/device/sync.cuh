@@ -72,14 +72,10 @@ template <class T> static __device__ __forceinline__ bool trsv_is_ready(T v)
   return trsv_bits(v) != TrsvWord<T>::not_ready;
 }
 
-template <class T> static __device__ __forceinline__ T      trsv_from_words(unsigned low, unsigned high);
-template <> __device__ __forceinline__ double               trsv_from_words<double>(unsigned low, unsigned high)
+template <class T> static __device__ __forceinline__ T trsv_from_words(unsigned low, unsigned high)
 {
-  return trsv_from_bits((unsigned long long)high << 32 | low);
-}
-template <> __device__ __forceinline__ float trsv_from_words<float>(unsigned low, unsigned)
-{
-  return trsv_from_bits(low);
+  if constexpr (sizeof(T) == 4) return trsv_from_bits(low);
+  else return trsv_from_bits((unsigned long long)high << 32 | low);
 }
 
 /* The 32 bits of NOT_READY that a value is compared with. If they differ, the value is ready; if not, it may be. */

@@ -25,7 +25,7 @@
   #include "device/launch.cuh"
 
 /* Relaxed accesses of words in device memory, and in shared memory whose size the launch sets: addresses in that are
-   numbers. */
+   numbers. trsv_add: a sum with many writers. trsv_store_if: a store if the condition holds, without a branch. */
 template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned address);
 
   #define TRSV_WORD(T, suffix, letter) \
@@ -48,6 +48,16 @@ template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned
   static __device__ __forceinline__ void trsv_shared_store(unsigned a, T v) \
   { \
     asm volatile("st.volatile.shared." suffix " [%0], %1;" ::"r"(a), letter(v) : "memory"); \
+  } \
+  static __device__ __forceinline__ void trsv_add(T *p, T v) \
+  { \
+    asm volatile("red.relaxed.gpu.global.add." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
+  } \
+  static __device__ __forceinline__ void trsv_store_if(T *p, T v, bool condition) \
+  { \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global." suffix " [%0], %1; }" ::"l"(p), \
+                 letter(v), "r"((unsigned)condition) \
+                 : "memory"); \
   }
 TRSV_WORD(double, "f64", "d")
 TRSV_WORD(float, "f32", "f")
@@ -63,22 +73,6 @@ static __device__ __forceinline__ unsigned trsv_load_if(const unsigned *p, bool 
                : "memory");
   return otherwise;
 }
-
-/* Of values: a sum with many writers; trsv_store if the condition holds, without a branch. */
-  #define TRSV_VALUE(T, suffix, letter) \
-  static __device__ __forceinline__ void trsv_add(T *p, T v) \
-  { \
-    asm volatile("red.relaxed.gpu.global.add." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
-  } \
-  static __device__ __forceinline__ void trsv_store_if(T *p, T v, bool condition) \
-  { \
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global." suffix " [%0], %1; }" ::"l"(p), \
-                 letter(v), "r"((unsigned)condition) \
-                 : "memory"); \
-  }
-TRSV_VALUE(double, "f64", "d")
-TRSV_VALUE(float, "f32", "f")
-  #undef TRSV_VALUE
 
 /* A counter with many writers. A count-down releases the earlier stores of its thread. A thread that acquires the
    counter sees what all earlier count-downs released. */

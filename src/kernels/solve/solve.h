@@ -28,9 +28,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
    plans at a time the other may have the memory. */
 const TrsvAlgorithm *TrsvAlgorithmFallback(const TrsvAlgorithm *chosen, TrsvError, int alone);
 
-enum {
-  TRSV_TRIALS = 64
-};
+enum { TRSV_TRIALS = 64 };
 
 /* The plans of the two factors of A = L U, or, transposed, of A^T = U^T L^T: forward is solved before backward. */
 typedef struct {

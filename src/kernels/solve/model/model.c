@@ -37,8 +37,7 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 
   return k->thread_launch +
          ComplexFactor(precision, k->thread_complex_float, k->thread_complex_double) *
-           (s->levels * (k->thread_hop + k->thread_scattered * CacheMissFactor(s) * s->rows) +
-            entry * (double)s->nnz);
+           (s->levels * (k->thread_hop + k->thread_scattered * CacheMissFactor(s) * s->rows) + entry * (double)s->nnz);
 }
 
 /* The sum of: a launch; a hop through L2 for two level sets, slower if many rows poll and if these are long, or if

@@ -78,9 +78,7 @@ TRSV_C_END
   #include "analysis/triangle_view.cuh"
 
 /* A padded row's columns or values, aligned for the widest loads. */
-enum {
-  QUAD = 4
-};
+enum { QUAD = 4 };
 
 template <class T> struct alignas(16) Quad {
   T v[QUAD];

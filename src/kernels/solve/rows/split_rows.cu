@@ -250,9 +250,8 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   TrsvCall(counts.take((2 * (size_t)scans + 1) * (size_t)A->rows + (size_t)scans, room));
   TrsvCall(ScanCounts(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "%d rows and %d entries with their partial sums exceed 32-bit indices", A->rows,
-                    s->off);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries with their partial sums exceed 32-bit indices",
+                    A->rows, s->off);
   TrsvCall(entries.take(off, c->entry, off, c->ready, (size_t)total[0], c->level, 5 * (size_t)total[2], more));
   if (c->longest < RANKED_MAX)
     TrsvCall(TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), *c, room));

@@ -68,8 +68,7 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
 
 static void ThreadDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
-  if (((const TrsvLevelCSR *)plan->data)->recomputes)
-    (void)snprintf(line, size, "every second level set recomputed");
+  if (((const TrsvLevelCSR *)plan->data)->recomputes) (void)snprintf(line, size, "every second level set recomputed");
 }
 
 int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision precision)
