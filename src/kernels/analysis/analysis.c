@@ -37,23 +37,32 @@ static TrsvError CheckStructure(const TrsvMatrix *A)
   return TRSV_SUCCESS;
 }
 
-void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares,
-                        unsigned long long distance, unsigned long long profile)
+void TrsvFillStatistics(const TrsvMatrix *A, const TrsvMeasures *m, TrsvStatistics *s)
 {
+  const int  rows = A->rows, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  const long off  = (long)m->entries - (unit ? 0 : rows); /* entries off the diagonal */
+
   s->rows = rows;
-  s->nnz  = nnz;
+  s->nnz  = off + rows;
   if (!rows) return;
-  s->row_mean      = (double)nnz / rows;
-  s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
-  s->level_mean    = (double)rows / s->levels;
-  s->mean_offset   = off ? (double)distance / (double)off : 0;
-  s->row_bandwidth = (double)profile / rows;
+  s->row_max        = (int)m->row_max;
+  s->bandwidth      = (int)m->bandwidth;
+  s->levels         = (int)m->levels;
+  s->level_max      = (int)m->level_max;
+  s->chain_fraction = (double)m->chained / rows;
+  s->level_span     = (double)m->spans / rows;
+  s->hub_fraction   = TrsvHubFraction(m->hubs, m->entries, (int)off);
+  s->row_mean       = (double)s->nnz / rows;
+  s->row_variation  = sqrt(fmax(0, (double)m->squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
+  s->level_mean     = (double)rows / s->levels;
+  s->mean_offset    = off ? (double)m->distance / (double)off : 0;
+  s->row_bandwidth  = (double)m->profile / rows;
   /* with the first bias outside its logarithm, Equation 1 gives the values of the paper's Table 6 */
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-/* The statistic hub_fraction of a valid triangle. */
-static double FindHubFraction(const TrsvMatrix *A)
+/* The sum for hub_fraction of a valid triangle. */
+static unsigned long long FindHubs(const TrsvMatrix *A)
 {
   const int          entries        = A->offsets[A->rows];
   unsigned           bin[TRSV_BINS] = {0};
@@ -61,87 +70,83 @@ static double FindHubFraction(const TrsvMatrix *A)
 
   for (int n = 0; n < TrsvSamples(entries); n++) bin[TrsvBin(A->columns[TrsvSample(n, entries)])]++;
   for (int n = 0; n < TRSV_BINS; n++) sum += TrsvHubEntries(bin[n], entries);
-  return TrsvHubFraction(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
+  return sum;
 }
 
 /* level[i] = 1 + the largest level of the rows that row i depends on; 0 without any. The same pass over the entries
    checks the triangle and finds all statistics that do not need level sets. If a check fails, CheckStructure() reports
    the first invalid row. */
-static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s)
+static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvMeasures *measures)
 {
-  const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows,
-                     stored  = A->offsets[rows];
-  unsigned long long squares = 0, distance = 0, profile = 0, chained = 0;
+  const int    lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows;
+  TrsvMeasures m = {.entries = A->offsets[rows]};
 
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
   for (int r = 0; r < rows; r++) {
     const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* valid column */
     const int start = A->offsets[i], past = A->offsets[i + 1];
-    int       length, begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
+    int       begin, end, diagonal, before = lower ? -1 : i;
+    unsigned  length, farthest = 0, l = 0;
 
-    if (start < 0 || past < start || past > stored || (!unit && past == start)) return CheckStructure(A);
-    length = past - start + unit;
+    if (start < 0 || past < start || past > m.entries || (!unit && past == start)) return CheckStructure(A);
+    length = (unsigned)(past - start + unit);
     TrsvRowRange(A, i, &begin, &end, &diagonal);
     if (!unit && A->columns[diagonal] != i) return CheckStructure(A);
     for (int k = begin; k < end; k++) {
       const int j = A->columns[k];
-      int       away;
+      unsigned  away;
 
       if (j <= before || j > last) return CheckStructure(A);
-      away   = lower ? i - j : j - i;
+      away   = (unsigned)(lower ? i - j : j - i);
       before = j;
-      if (level[j] >= l) l = level[j] + 1;
+      if ((unsigned)level[j] >= l) l = (unsigned)level[j] + 1;
       if (away > farthest) farthest = away;
-      distance += (unsigned)away;
-      chained += away == 1;
+      m.distance += away;
+      m.chained += away == 1;
     }
-    level[i] = l;
-    if (l >= s->levels) s->levels = l + 1;
-    if (length > s->row_max) s->row_max = length;
-    if (farthest > s->bandwidth) s->bandwidth = farthest;
-    profile += (unsigned)farthest;
-    squares += (unsigned long long)length * (unsigned long long)length;
+    level[i] = (int)l;
+    if (l >= m.levels) m.levels = l + 1;
+    if (length > m.row_max) m.row_max = length;
+    if (farthest > m.bandwidth) m.bandwidth = farthest;
+    m.profile += farthest;
+    m.squares += (unsigned long long)length * length;
   }
-  s->chain_fraction = rows ? (double)chained / rows : 0;
-  s->hub_fraction   = FindHubFraction(A);
-  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance,
-                     profile);
+  m.hubs    = FindHubs(A);
+  *measures = m;
   return TRSV_SUCCESS;
 }
 
-/* Sorts the rows by level set, rising in each, and finds statistics of level sets. levels [number of levels + 2]:
-   zeros before. */
-static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
+/* Sorts the rows by level set, rising in each, and measures level sets. levels [number of levels + 2]: zeros before. */
+static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvMeasures *m)
 {
-  unsigned long long span = 0;
-
   /* a counting sort: levels[l + 1] rises from the start of set l to its end, which is the start of set l + 1 */
   for (int i = 0; i < rows; i++) levels[level[i] + 2]++;
-  for (int l = 1; l <= s->levels; l++) levels[l + 1] += levels[l];
+  for (int l = 1; l <= (int)m->levels; l++) levels[l + 1] += levels[l];
   for (int i = 0; i < rows; i++) order[levels[level[i] + 1]++] = i;
-  for (int l = 0; l < s->levels; l++) {
+  for (int l = 0; l < (int)m->levels; l++) {
     const int *set = order + levels[l], size = levels[l + 1] - levels[l];
 
-    if (size > s->level_max) s->level_max = size;
-    span += (unsigned long long)size *
-            (unsigned long long)(set[size - 1 - TRSV_SPAN_CUT(size)] - set[TRSV_SPAN_CUT(size)]);
+    if (size > (int)m->level_max) m->level_max = (unsigned)size;
+    m->spans += (unsigned long long)size *
+                (unsigned long long)(set[size - 1 - TRSV_SPAN_CUT(size)] - set[TRSV_SPAN_CUT(size)]);
   }
-  s->level_span = rows ? (double)span / rows : 0;
 }
 
 /* TrsvAnalyze of a triangle on the host. */
 static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
 {
-  int      *level;
-  TrsvError error;
+  int         *level;
+  TrsvMeasures m = {0};
+  TrsvError    error;
 
   if (A->rows < 0) return TrsvCheckStart(A, 0);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
-  error = MeasureRows(A, level, &a->statistics);
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
+  error = MeasureRows(A, level, &m);
+  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + m.levels + 2), &a->order);
   if (!error) {
     a->levels = a->order + A->rows;
-    SortByLevel(A->rows, level, a->order, a->levels, &a->statistics);
+    SortByLevel(A->rows, level, a->order, a->levels, &m);
+    TrsvFillStatistics(A, &m, &a->statistics);
   }
   free(level);
   return error;

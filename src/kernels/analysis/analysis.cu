@@ -24,13 +24,10 @@ typedef unsigned long long Sum;
 
 /* What the host downloads. */
 typedef struct {
-  Sum        squares, distance, profile; /* see TrsvFillStatistics */
-  Sum        chained;                    /* rows that depend on the row solved just before */
-  unsigned   wrong;                      /* rows - (the first invalid row); 0: all are valid */
-  unsigned   row_max, bandwidth;
-  int        start, entries; /* the first and the last offset */
-  Sum        sums[2];        /* spans of level sets, each times its rows; TrsvHubEntries() of all bins */
-  TrsvSearch search;
+  TrsvMeasures measures; /* levels, level_max: in search */
+  unsigned     wrong;    /* rows - (the first invalid row); 0: all are valid */
+  int          start;    /* the first offset */
+  TrsvSearch   search;
 } CheckResult;
 
 /* The level sets of a triangle. */
@@ -78,8 +75,8 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   if (t == 0) {
     sums[0] = sums[1] = sums[2] = sums[3] = extreme[0] = extreme[2] = 0;
     if (!first) {
-      found->start   = A.offsets[0];
-      found->entries = entries;
+      found->start            = A.offsets[0];
+      found->measures.entries = entries;
     }
   }
   if (t < rows) {
@@ -125,12 +122,12 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   }
   __syncthreads();
   if (t == 0) {
-    atomicMax(&found->row_max, extreme[0]);
-    atomicAdd(&found->squares, sums[0]);
-    atomicAdd(&found->distance, sums[1]);
-    atomicAdd(&found->profile, sums[2]);
-    atomicAdd(&found->chained, sums[3]);
-    atomicMax(&found->bandwidth, extreme[2]);
+    atomicMax(&found->measures.row_max, extreme[0]);
+    atomicAdd(&found->measures.squares, sums[0]);
+    atomicAdd(&found->measures.distance, sums[1]);
+    atomicAdd(&found->measures.profile, sums[2]);
+    atomicAdd(&found->measures.chained, sums[3]);
+    atomicMax(&found->measures.bandwidth, extreme[2]);
   }
 }
 
@@ -184,16 +181,16 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
    valid. blocks: of the first triangle. */
 static __global__ void analysis_span(const __grid_constant__ Triangles all, unsigned blocks)
 {
-  const unsigned  which = blockIdx.x >= blocks, block = which ? blockIdx.x - blocks : blockIdx.x;
-  const LevelSets s    = all.sets[which];
-  Sum *const      sums = all.found[which].sums;
+  const unsigned      which = blockIdx.x >= blocks, block = which ? blockIdx.x - blocks : blockIdx.x;
+  const LevelSets     s     = all.sets[which];
+  TrsvMeasures *const found = &all.found[which].measures;
   const int l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
             size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size),
-            entries = all.found[which].entries;
+            entries = found->entries;
   const Sum mine    = warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
 
-  if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
-  if (!block && entries) analysis_sample(all.A[which], entries, sums + 1);
+  if (threadIdx.x % 32 == 0) (void)atomicAdd(&found->spans, mine);
+  if (!block && entries) analysis_sample(all.A[which], entries, &found->hubs);
 }
 
 /* The row and the number of each entry. */
@@ -242,7 +239,7 @@ static TrsvError CheckRows(const Triangles *all, const TrsvMatrix *const A[], Ch
   for (int t = 0; t < all->count; t++) {
     if (!all->rows) TrsvCall(TrsvDeviceDownload(&found[t].start, A[t]->offsets, sizeof(int), NULL));
     TrsvCall(TrsvCheckStart(A[t], found[t].start));
-    if (found[t].wrong) return TrsvCheckRow(A[t], all->rows - (int)found[t].wrong, found[t].entries);
+    if (found[t].wrong) return TrsvCheckRow(A[t], all->rows - (int)found[t].wrong, found[t].measures.entries);
     TrsvCall(TrsvSyncCheck(found[t].search.state, TRSV_LEVEL_SEARCH));
   }
   return TRSV_SUCCESS;
@@ -288,22 +285,6 @@ static TrsvError BuildLevelSets(Triangles *all, TrsvAnalysis *const analysis[], 
   return TrsvDeviceDownload(found, all->found, sizeof(*found) * (size_t)all->count, NULL);
 }
 
-static void FillStatistics(const TrsvMatrix *A, const CheckResult *found, TrsvStatistics *s)
-{
-  const bool unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  const int  rows = A->rows, off = found->entries - (unit ? 0 : rows);
-
-  s->row_max        = (int)found->row_max;
-  s->levels         = (int)found->search.levels;
-  s->level_max      = (int)found->search.widest;
-  s->bandwidth      = (int)found->bandwidth;
-  s->chain_fraction = rows ? (double)found->chained / rows : 0;
-  s->level_span     = rows ? (double)found->sums[0] / rows : 0;
-  s->hub_fraction   = TrsvHubFraction(found->sums[1], found->entries, off);
-  TrsvFillStatistics(s, rows, (long)found->entries + (unit ? rows : 0), off, found->squares, found->distance,
-                     found->profile);
-}
-
 TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
 {
   CheckResult found[TRIANGLES];
@@ -315,7 +296,11 @@ TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis
   Triangles all(count, A, memory, true);
   TrsvCall(CheckRows(&all, A, found));
   TrsvCall(BuildLevelSets(&all, analysis, found));
-  for (int t = 0; t < count; t++) FillStatistics(A[t], &found[t], &analysis[t]->statistics);
+  for (int t = 0; t < count; t++) {
+    found[t].measures.levels    = found[t].search.levels;
+    found[t].measures.level_max = found[t].search.widest;
+    TrsvFillStatistics(A[t], &found[t].measures, &analysis[t]->statistics);
+  }
   return TRSV_SUCCESS;
 }
 
@@ -329,10 +314,11 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, i
   TrsvCall(check.take(1, checks));
   const Triangles one(1, &A, checks, false);
   TrsvCall(CheckRows(&one, &A, &found));
-  const size_t entries = (size_t)found.entries;
+  const int    n       = found.measures.entries;
+  const size_t entries = (size_t)n;
   TrsvCall(scratch.take(entries, row, entries, number, entries, sorted));
   TrsvCall(TrsvLaunchEach(analysis_entries, A->rows, TriangleView(A), row, number));
-  TrsvCall(TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
-  return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, found.entries), A->rows, found.entries, sorted, source,
-                        row, offsets, columns);
+  TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
+  return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, n), A->rows, n, sorted, source, row, offsets,
+                        columns);
 }

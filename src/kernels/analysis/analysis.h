@@ -107,10 +107,15 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
 #define TRSV_SPAN_CUT(rows) ((rows) / 10) /* rows of a level set that level_span leaves out at each end */
 
-/* Sets the means, row_variation and granularity, given s->levels. off: entries off the diagonal; squares: the sum of
-   squared row lengths; distance: the sum of |row - column|; profile: that sum over the farthest dependencies. */
-void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares,
-                        unsigned long long distance, unsigned long long profile);
+/* What the statistics of a triangle are made of. Sums: of squared row lengths; of |row - column|; the same over the
+   farthest dependencies; rows that depend on the row solved just before; spans of level sets, each times its rows;
+   TrsvHubEntries() of all bins. */
+typedef struct {
+  unsigned long long squares, distance, profile, chained, spans, hubs;
+  int                entries; /* stored */
+  unsigned           row_max, bandwidth, levels, level_max;
+} TrsvMeasures;
+void TrsvFillStatistics(const TrsvMatrix *, const TrsvMeasures *, TrsvStatistics *);
 
 /* The statistic hub_fraction is that of a sample of the entries, the same on the host and on a device. They are counted
    in bins by a hash of their columns. */

@@ -208,9 +208,8 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source)
 {
   const InverseTotals *totals = &s->totals[size];
-  const int            rows   = v->T.rows, levels = s->levels[size];
-  InverseProduct      *P      = &v->unfinished;
-  TrsvStatistics      *found  = &P->analysis.statistics;
+  const int            rows = v->T.rows, levels = s->levels[size];
+  InverseProduct      *P    = &v->unfinished;
   int                 *columns, *natural;
 
   v->block = INVERSE_GROUP >> size;
@@ -230,11 +229,14 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   P->matrix.offsets  = v->begin;
   P->matrix.columns  = columns;
   P->analysis.memory = TRSV_DEVICE;
-  found->row_max     = (int)totals->row_max;
-  found->levels      = levels;
-  found->bandwidth   = (int)totals->bandwidth;
-  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares,
-                     totals->distance, totals->profile);
+  const TrsvMeasures m = {.squares   = totals->squares,
+                          .distance  = totals->distance,
+                          .profile   = totals->profile,
+                          .entries   = (int)totals->entries,
+                          .row_max   = totals->row_max,
+                          .bandwidth = totals->bandwidth,
+                          .levels    = (unsigned)levels};
+  TrsvFillStatistics(&P->matrix, &m, &P->analysis.statistics);
   return TRSV_SUCCESS;
 }
 

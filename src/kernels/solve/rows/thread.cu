@@ -11,13 +11,8 @@
 #include "solve/model/model.h"
 #include "solve/rows/thread_solve.cuh"
 
-#define ELSEWHERE(T) \
-  extern template const void *ThreadKernel<T>(const TrsvLevelCSR *); \
-  extern template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream); \
-  extern template TrsvError   ThreadPreparePair<T>(void); \
-  extern template TrsvError   ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
-ELSEWHERE(TrsvComplex<float>)
-ELSEWHERE(TrsvComplex<double>)
+THREAD_INSTANCES(extern, TrsvComplex<float>)
+THREAD_INSTANCES(extern, TrsvComplex<double>)
 
 /* Marks the columns that the rows of level sets 3, 5, 7, ... recompute: dependencies in level sets 2, 4, 6, ... Rows of
    level set 1 wait for nothing, so recomputing them would save no hop. One thread for each position. */
@@ -100,7 +95,7 @@ static TrsvError PreparePair(TrsvThreadPair *p)
 {
   TrsvCall(TrsvSyncCreate(&p->sync));
   TrsvCall(ClearForwardSolution((TrsvFused *)p, NULL));
-  TrsvCall(TRSV_BY_PRECISION(p->precision, ThreadPreparePair)());
+  TrsvCall(TrsvDeviceSetMaxShared(TRSV_BY_PRECISION(p->precision, ThreadKernel)(NULL)));
   return TrsvDeviceSynchronize();
 }
 

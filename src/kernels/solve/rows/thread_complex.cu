@@ -3,10 +3,5 @@
 */
 #include "solve/rows/thread_solve.cuh"
 
-#define INSTANCES(T) \
-  template const void *ThreadKernel<T>(const TrsvLevelCSR *); \
-  template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream); \
-  template TrsvError   ThreadPreparePair<T>(void); \
-  template TrsvError   ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
-INSTANCES(TrsvComplex<float>)
-INSTANCES(TrsvComplex<double>)
+THREAD_INSTANCES(, TrsvComplex<float>)
+THREAD_INSTANCES(, TrsvComplex<double>)

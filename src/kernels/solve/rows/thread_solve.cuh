@@ -178,13 +178,10 @@ template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
   thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
-/* The kernel of a plan. */
 template <class T> static auto thread_solve_of(const TrsvLevelCSR *o)
 {
   return o->recomputes ? thread_solve<T, Recomputed<T>> : thread_solve<T, Awaited<T>>;
 }
-
-template <class T> const void *ThreadKernel(const TrsvLevelCSR *o) { return (const void *)thread_solve_of<T>(o); }
 
 template <class T> TrsvError ThreadLaunch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {
@@ -216,11 +213,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
                                          (const T *)NULL, x);
 }
 
-template <class T> TrsvError ThreadPreparePair(void)
+/* The kernel of a plan; NULL: that of pairs. */
+template <class T> const void *ThreadKernel(const TrsvLevelCSR *o)
 {
-  auto kernel = thread_pair<T>;
+  const auto pair = thread_pair<T>;
 
-  return TrsvDeviceSetMaxShared((const void *)kernel);
+  return o ? (const void *)thread_solve_of<T>(o) : (const void *)pair;
 }
 
 template <class T> TrsvError ThreadLaunchPair(const TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
@@ -230,5 +228,11 @@ template <class T> TrsvError ThreadLaunchPair(const TrsvThreadPair *p, const voi
   return TrsvLaunch(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->forward),
                     LevelCSRView<T>(p->backward), p->sync, (T *)p->forward_solution, (const T *)b, (T *)x);
 }
+
+/* how: extern, or nothing in the file that has the code. */
+#define THREAD_INSTANCES(how, T) \
+  how template const void *ThreadKernel<T>(const TrsvLevelCSR *); \
+  how template TrsvError   ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream); \
+  how template TrsvError   ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
 
 #endif
