@@ -73,9 +73,8 @@ static unsigned long long FindHubs(const TrsvMatrix *A)
   return sum;
 }
 
-/* level[i] = 1 + the largest level of the rows that row i depends on; 0 without any. The same pass over the entries
-   checks the triangle and finds all statistics that do not need level sets. If a check fails, CheckStructure() reports
-   the first invalid row. */
+/* level[i] = 1 + the largest level of the rows that row i depends on; 0 without any. The same pass checks the triangle
+   and measures all but level sets. If a check fails, CheckStructure() reports the first invalid row. */
 static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvMeasures *measures)
 {
   const int    lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows;

@@ -5,8 +5,7 @@
    Mapping: a block has BLOCK rows, and its threads share all their entries, so a long row does not delay one thread.
    levels.cu finds the level of each row; one sort puts the rows of all triangles into level sets. The transpose is a
    stable sort of the entries by column. Memory order: barriers of a block order shared memory; the host reads results
-   of atomics after the launch. Why it ends: no thread waits, except in levels.cu. Same bits: sums and extremes of
-   integers, stable sorts.
+   of atomics after the launch. Why it ends: no thread waits, except in levels.cu. Same bits: integers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -205,8 +204,7 @@ static __global__ void analysis_entries(const TriangleView A, int *row, int *num
   });
 }
 
-/* A thread for each entry of the transpose, and for each of its offsets: the first entry whose column in A is not
-   smaller than the row. */
+/* A thread for each entry of the transpose, and for each offset: the first entry whose column in A is not smaller. */
 static __global__ void analysis_transpose(int rows, int entries, const unsigned *sorted, const int *source,
                                           const int *row, int *offsets, int *columns)
 {

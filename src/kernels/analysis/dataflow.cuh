@@ -43,8 +43,7 @@ struct DataflowWords {
 };
 
 /* The word of row r: from shared memory if the row is in this block. */
-template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(const Pass &pass, const DataflowWords &w,
-                                                                               int r)
+template <class Pass> static TRSV_INLINE unsigned dataflow_find(const Pass &pass, const DataflowWords &w, int r)
 {
   return r < w.first ? trsv_load(w.word + pass.place(r))
                      : trsv_shared_load<unsigned>(w.near + 4 * (unsigned)(r - w.first));
@@ -72,8 +71,8 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      State beside(half)            the state of the lane whose number differs in this bit; all lanes call it together
      void  join(state)             adds another part
 */
-template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words,
-                                                                           const TrsvSync &sync, unsigned &mine)
+template <class Pass>
+static TRSV_INLINE bool dataflow_pass(const Pass &pass, unsigned *words, const TrsvSync &sync, unsigned &mine)
 {
   enum { AHEAD = Pass::ahead };
   TRSV_SHARED(unsigned, ticket, 1);

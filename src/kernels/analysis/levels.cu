@@ -21,11 +21,10 @@ struct LevelState {
   unsigned level;
   int      same; /* the first row of its block: dependencies within the block add no level */
 
-  __device__ __forceinline__ void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
-  __device__ __forceinline__ void       join(const LevelState &other) { level = max(level, other.level); }
-  __device__ __forceinline__ LevelState empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
-  __device__ __forceinline__ LevelState beside(int half) const
-  { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
+  TRSV_INLINE void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
+  TRSV_INLINE void       join(const LevelState &other) { level = max(level, other.level); }
+  TRSV_INLINE LevelState empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
+  TRSV_INLINE LevelState beside(int half) const { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
 };
 
 /* The pass for blocks of `size` consecutive rows. */
@@ -38,14 +37,13 @@ struct LevelPass {
 
   LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
 
-  __device__ __forceinline__ int        place(int r) const { return A.row_of(r); }
-  __device__ __forceinline__ int        count(int r) const { return A.entries(A.row_of(r)); }
-  __device__ __forceinline__ int        begin(int r) const { return A.entry(A.row_of(r), 0); }
-  __device__ __forceinline__ int        dependency(int k) const { return A.row_of(A.columns[k]); }
-  __device__ __forceinline__ int        row(int r) const { return r; }
-  __device__ __forceinline__ LevelState known(int r) const { return {0, r - r % size}; }
-  __device__ __forceinline__ unsigned   word(const LevelState &known, int, const DataflowWords &) const
-  { return known.level + 1; }
+  TRSV_INLINE int        place(int r) const { return A.row_of(r); }
+  TRSV_INLINE int        count(int r) const { return A.entries(A.row_of(r)); }
+  TRSV_INLINE int        begin(int r) const { return A.entry(A.row_of(r), 0); }
+  TRSV_INLINE int        dependency(int k) const { return A.row_of(A.columns[k]); }
+  TRSV_INLINE int        row(int r) const { return r; }
+  TRSV_INLINE LevelState known(int r) const { return {0, r - r % size}; }
+  TRSV_INLINE unsigned   word(const LevelState &known, int, const DataflowWords &) const { return known.level + 1; }
 };
 
 enum {
@@ -64,8 +62,7 @@ struct LevelSearches {
 };
 
 /* The last atomic on a level set's count returns the whole count, so the maximum of all returned counts is that of the
-   largest set. One atomic counts the rows of a CUDA block that are in the level set of its first row, often all its
-   rows. */
+   largest set. One atomic counts the rows of a CUDA block in the level set of its first row, often all. */
 static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   levels_find(const __grid_constant__ LevelSearches all, unsigned searches, TrsvSync sync)
 {

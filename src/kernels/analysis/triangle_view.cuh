@@ -22,15 +22,15 @@ struct TriangleView {
   }
 
   /* The row of a position, and the position of a row. */
-  __device__ __forceinline__ int row_of(int r) const { return lower ? r : rows - 1 - r; }
+  TRSV_INLINE int row_of(int r) const { return lower ? r : rows - 1 - r; }
 
   /* Of row i: the number of entries off the diagonal; the index of the n-th of them; the index of the diagonal. */
-  __device__ __forceinline__ int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
-  __device__ __forceinline__ int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
-  __device__ __forceinline__ int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
+  TRSV_INLINE int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
+  TRSV_INLINE int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
+  TRSV_INLINE int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
 
   /* The number of entries off the diagonal at positions before r. */
-  __device__ __forceinline__ int before(int r) const
+  TRSV_INLINE int before(int r) const
   { return (lower ? offsets[r] : offsets[rows] - offsets[rows - r]) - (stored ? r : 0); }
 };
 
@@ -42,12 +42,11 @@ struct TrsvSearch {
 
 /* A search of a valid triangle. Dependencies within a block of `size` consecutive positions (a power of two up to 256)
    add no level. word [rows], zeros before, becomes 1 + the level of each row. count [rows], zeros before, becomes the
-   rows of each level; with NULL, widest is not found. The kernel does nothing if wrong is not NULL and *wrong is not
-   0. */
+   rows of each level; with NULL, widest is not found. If *wrong is not 0, the kernel does nothing. */
 struct TrsvLevelSearch {
   const TrsvMatrix *A;
   int               size; /* 1: each dependency adds a level */
-  const unsigned   *wrong;
+  const unsigned   *wrong; /* or NULL */
   unsigned         *word, *count;
   TrsvSearch       *found;
 };
@@ -63,14 +62,14 @@ TrsvError TrsvSearchLevels(int searches, const TrsvLevelSearch search[]);
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
 /* Which of n segments with rising starts holds k: the last m in [0, n) with starts[m] <= k; starts[0] <= k. */
-static __device__ __forceinline__ int segment(const int *starts, int n, int k)
+static TRSV_INLINE int segment(const int *starts, int n, int k)
 {
   return trsv_first(1, n, [&](int m) { return starts[m] > k; }) - 1;
 }
 
 /* Calls each(entry) for all of [begin, end), 0 <= begin, by the threads of a block in turn. Unsigned, because begin +
    THREADS may exceed INT_MAX. */
-template <int THREADS, class Each> static __device__ __forceinline__ void entries_each(int begin, int end, Each each)
+template <int THREADS, class Each> static TRSV_INLINE void entries_each(int begin, int end, Each each)
 {
   for (unsigned next = (unsigned)begin + threadIdx.x; next < (unsigned)end; next += THREADS) each((int)next);
 }
@@ -81,7 +80,7 @@ enum {
 
 /* Loads the offsets of a block's rows, from row `first` of n, into start [ROWS_BLOCK + 1] in shared memory, and INT_MAX
    after the last. All threads may read them afterwards. Returns the number of rows. */
-static __device__ __forceinline__ int rows_load(const int *offsets, int n, int first, int *start)
+static TRSV_INLINE int rows_load(const int *offsets, int n, int first, int *start)
 {
   const int rows = min((int)ROWS_BLOCK, n - first);
 
@@ -92,7 +91,7 @@ static __device__ __forceinline__ int rows_load(const int *offsets, int n, int f
 
 /* The number of these rows before the first one with invalid offsets. Only they may be read, if there are any: cuts
    start after them. falls: a word in shared memory. */
-static __device__ __forceinline__ int rows_sound(int *start, int rows, int entries, unsigned *falls)
+static TRSV_INLINE int rows_sound(int *start, int rows, int entries, unsigned *falls)
 {
   const int t = (int)threadIdx.x;
 
@@ -108,7 +107,7 @@ static __device__ __forceinline__ int rows_sound(int *start, int rows, int entri
 
 /* Calls each(row, entry) for all entries of the first `rows` of these rows. The threads take entries in turn, so a long
    row does not delay one thread. start does not fall over these rows, and after them exceeds their entries. */
-template <class Each> static __device__ __forceinline__ void rows_each(const int *start, int rows, Each each)
+template <class Each> static TRSV_INLINE void rows_each(const int *start, int rows, Each each)
 {
   for (unsigned next = (unsigned)start[0] + threadIdx.x, end = (unsigned)start[rows]; next < end;
        next += ROWS_BLOCK) { /* unsigned: it may exceed INT_MAX */

@@ -18,20 +18,14 @@ template <class R> struct alignas(2 * sizeof(R)) TrsvComplex {
   TrsvComplex() = default;
   __host__ __device__ constexpr TrsvComplex(R real, R imaginary = 0) : re(real), im(imaginary) { }
 
-  friend __device__ __forceinline__ TrsvComplex operator-(TrsvComplex a) { return {-a.re, -a.im}; }
-  friend __device__ __forceinline__ TrsvComplex operator+(TrsvComplex a, TrsvComplex b)
-  {
-    return {a.re + b.re, a.im + b.im};
-  }
-  friend __device__ __forceinline__ TrsvComplex operator-(TrsvComplex a, TrsvComplex b)
-  {
-    return {a.re - b.re, a.im - b.im};
-  }
-  friend __device__ __forceinline__ TrsvComplex operator*(TrsvComplex a, TrsvComplex b)
+  friend TRSV_INLINE TrsvComplex operator-(TrsvComplex a) { return {-a.re, -a.im}; }
+  friend TRSV_INLINE TrsvComplex operator+(TrsvComplex a, TrsvComplex b) { return {a.re + b.re, a.im + b.im}; }
+  friend TRSV_INLINE TrsvComplex operator-(TrsvComplex a, TrsvComplex b) { return {a.re - b.re, a.im - b.im}; }
+  friend TRSV_INLINE TrsvComplex operator*(TrsvComplex a, TrsvComplex b)
   {
     return {fma(-a.im, b.im, a.re * b.re), fma(a.im, b.re, a.re * b.im)};
   }
-  friend __device__ __forceinline__ TrsvComplex operator/(R a, TrsvComplex b)
+  friend TRSV_INLINE TrsvComplex operator/(R a, TrsvComplex b)
   {
     const bool wide  = fabs(b.re) >= fabs(b.im);
     const R    ratio = wide ? b.im / b.re : b.re / b.im;
@@ -39,24 +33,12 @@ template <class R> struct alignas(2 * sizeof(R)) TrsvComplex {
 
     return wide ? TrsvComplex(part, -(ratio * part)) : TrsvComplex(ratio * part, -part);
   }
-  friend __device__ __forceinline__ bool operator==(TrsvComplex a, TrsvComplex b)
-  {
-    return a.re == b.re && a.im == b.im;
-  }
-  friend __device__ __forceinline__ bool operator!=(TrsvComplex a, TrsvComplex b) { return !(a == b); }
-  __device__ __forceinline__ TrsvComplex &operator+=(TrsvComplex b) { return *this = *this + b; }
-  __device__ __forceinline__ TrsvComplex &operator-=(TrsvComplex b) { return *this = *this - b; }
-  __device__ __forceinline__ TrsvComplex &operator*=(TrsvComplex b) { return *this = *this * b; }
+  friend TRSV_INLINE bool  operator==(TrsvComplex a, TrsvComplex b) { return a.re == b.re && a.im == b.im; }
+  friend TRSV_INLINE bool  operator!=(TrsvComplex a, TrsvComplex b) { return !(a == b); }
+  TRSV_INLINE TrsvComplex &operator+=(TrsvComplex b) { return *this = *this + b; }
+  TRSV_INLINE TrsvComplex &operator-=(TrsvComplex b) { return *this = *this - b; }
+  TRSV_INLINE TrsvComplex &operator*=(TrsvComplex b) { return *this = *this * b; }
 };
-
-/* The type of a value's magnitude. */
-template <class T> struct TrsvRealType {
-  typedef T type;
-};
-template <class R> struct TrsvRealType<TrsvComplex<R>> {
-  typedef R type;
-};
-template <class T> using TrsvReal = typename TrsvRealType<T>::type;
 
 /* The instance of a function template for values of a precision. */
 #define TRSV_BY_PRECISION(precision, f) \
@@ -74,24 +56,18 @@ template <class Run> static inline TrsvError TrsvByType(TrsvPrecision precision,
                                          : run(TrsvComplex<double>());
 }
 
-template <class R> static __device__ __forceinline__ TrsvComplex<R> fma(TrsvComplex<R> a, TrsvComplex<R> b,
-                                                                        TrsvComplex<R> c)
+template <class R> static TRSV_INLINE TrsvComplex<R> fma(TrsvComplex<R> a, TrsvComplex<R> b, TrsvComplex<R> c)
 {
   return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
 }
 
 /* The magnitude, in a real type S; the real part; the conjugate. */
-template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(R v) { return fabs((S)v); }
-template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(TrsvComplex<R> v)
-{
-  return hypot((S)v.re, (S)v.im);
-}
-template <class R> static __device__ __forceinline__ R trsv_real(R v) { return v; }
-template <class R> static __device__ __forceinline__ R trsv_real(TrsvComplex<R> v) { return v.re; }
-template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjugate(TrsvComplex<R> v)
-{
-  return {v.re, -v.im};
-}
+template <class S, class R> static TRSV_INLINE S trsv_magnitude(R v) { return fabs((S)v); }
+template <class S, class R> static TRSV_INLINE S trsv_magnitude(TrsvComplex<R> v) { return hypot((S)v.re, (S)v.im); }
+template <class R> static TRSV_INLINE R          trsv_real(R v) { return v; }
+template <class R> static TRSV_INLINE R          trsv_real(TrsvComplex<R> v) { return v.re; }
+template <class R> static TRSV_INLINE TrsvComplex<R> trsv_conjugate(TrsvComplex<R> v) { return {v.re, -v.im}; }
+template <class T> using TrsvReal = decltype(trsv_real(T())); /* the type of a magnitude */
 
 /* Complex words: the functions of threads.cuh and sync.cuh. */
 #ifdef TRSV_SIMT
@@ -99,8 +75,7 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
 #else
   #if TRSV_CODE_90
     #define TRSV_COMPLEX_PUSH(R, suffix, letter) \
-    static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, TrsvComplex<R> v, \
-                                                        bool condition) \
+    static TRSV_INLINE void trsv_push_if(TrsvPeer peer, unsigned address, TrsvComplex<R> v, bool condition) \
     { \
       asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %4, 0; mov.b64 a, {%0, %1}; @p " \
                    "st.relaxed.cluster.v2." suffix " [a], {%2, %3}; }" ::"r"(peer.low + address), \
@@ -111,7 +86,7 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
     #define TRSV_COMPLEX_PUSH(R, suffix, letter)
   #endif
   #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
-  static __device__ __forceinline__ TrsvComplex<R> trsv_load(const TrsvComplex<R> *p) \
+  static TRSV_INLINE TrsvComplex<R> trsv_load(const TrsvComplex<R> *p) \
   { \
     TrsvComplex<R> v; \
     asm volatile("ld.relaxed.gpu.global.v2." suffix " {%0, %1}, [%2];" \
@@ -120,12 +95,12 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
                  : "memory"); \
     return v; \
   } \
-  static __device__ __forceinline__ void trsv_store(TrsvComplex<R> *p, TrsvComplex<R> v) \
+  static TRSV_INLINE void trsv_store(TrsvComplex<R> *p, TrsvComplex<R> v) \
   { \
     asm volatile("st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2};" ::"l"(p), letter(v.re), letter(v.im) \
                  : "memory"); \
   } \
-  template <> __device__ __forceinline__ TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a) \
+  template <> TRSV_INLINE TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a) \
   { \
     TrsvComplex<R> v; \
     asm volatile("ld.volatile.shared.v2." suffix " {%0, %1}, [%2];" \
@@ -134,11 +109,11 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
                  : "memory"); \
     return v; \
   } \
-  static __device__ __forceinline__ void trsv_shared_store(unsigned a, TrsvComplex<R> v) \
+  static TRSV_INLINE void trsv_shared_store(unsigned a, TrsvComplex<R> v) \
   { \
     asm volatile("st.volatile.shared.v2." suffix " [%0], {%1, %2};" ::"r"(a), letter(v.re), letter(v.im) : "memory"); \
   } \
-  static __device__ __forceinline__ void trsv_store_if(TrsvComplex<R> *p, TrsvComplex<R> v, bool condition) \
+  static TRSV_INLINE void trsv_store_if(TrsvComplex<R> *p, TrsvComplex<R> v, bool condition) \
   { \
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; " \
                  "@p st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2}; }" ::"l"(p), \
@@ -146,7 +121,7 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjuga
                  : "memory"); \
   } \
   TRSV_COMPLEX_PUSH(R, suffix, letter) \
-  static __device__ __forceinline__ TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
+  static TRSV_INLINE TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
   { \
     const auto v = __ldcs((const R##2 *)p); \
     return {v.x, v.y}; \
@@ -157,7 +132,7 @@ TRSV_COMPLEX_WORDS(double, "f64", "d")
 #undef TRSV_COMPLEX_WORDS
 
 #define TRSV_COMPLEX_CONSTANT(R, name) \
-  template <> __device__ __forceinline__ TrsvComplex<R> name<TrsvComplex<R>>() { return {name<R>(), name<R>()}; }
+  template <> TRSV_INLINE TrsvComplex<R> name<TrsvComplex<R>>() { return {name<R>(), name<R>()}; }
 TRSV_COMPLEX_CONSTANT(float, trsv_not_ready)
 TRSV_COMPLEX_CONSTANT(double, trsv_not_ready)
 TRSV_COMPLEX_CONSTANT(float, trsv_nan)
@@ -166,8 +141,8 @@ TRSV_COMPLEX_CONSTANT(double, trsv_nan)
 
 /* A complex value has the mark if one half has. */
 #define TRSV_COMPLEX_MARK(R) \
-  template <> __device__ __forceinline__ unsigned trsv_mark<TrsvComplex<R>>() { return trsv_mark<R>(); } \
-  template <> __device__ __forceinline__ unsigned trsv_shared_mark<TrsvComplex<R>>(unsigned address) \
+  template <> TRSV_INLINE unsigned trsv_mark<TrsvComplex<R>>() { return trsv_mark<R>(); } \
+  template <> TRSV_INLINE unsigned trsv_shared_mark<TrsvComplex<R>>(unsigned address) \
   { \
     const unsigned re = trsv_shared_mark<R>(address), im = trsv_shared_mark<R>(address + (unsigned)sizeof(R)); \
     return re == trsv_mark<R>() ? re : im; \
@@ -176,29 +151,29 @@ TRSV_COMPLEX_MARK(float)
 TRSV_COMPLEX_MARK(double)
 #undef TRSV_COMPLEX_MARK
 
-template <class R> static __device__ __forceinline__ bool trsv_is_ready(TrsvComplex<R> v)
+template <class R> static TRSV_INLINE bool trsv_is_ready(TrsvComplex<R> v)
 {
   return trsv_is_ready(v.re) && trsv_is_ready(v.im);
 }
-template <class R> static __device__ __forceinline__ unsigned trsv_mark_of(TrsvComplex<R> v)
+template <class R> static TRSV_INLINE unsigned trsv_mark_of(TrsvComplex<R> v)
 {
   const unsigned re = trsv_mark_of(v.re);
 
   return re == trsv_mark<R>() ? re : trsv_mark_of(v.im);
 }
-template <class R> static __device__ __forceinline__ bool trsv_is_marked(TrsvComplex<R> v)
+template <class R> static TRSV_INLINE bool trsv_is_marked(TrsvComplex<R> v)
 {
   return trsv_is_marked(v.re) || trsv_is_marked(v.im);
 }
-template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_unmarked(TrsvComplex<R> v)
+template <class R> static TRSV_INLINE TrsvComplex<R> trsv_unmarked(TrsvComplex<R> v)
 {
   return {trsv_unmarked(v.re), trsv_unmarked(v.im)};
 }
-template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_canonical(TrsvComplex<R> v)
+template <class R> static TRSV_INLINE TrsvComplex<R> trsv_canonical(TrsvComplex<R> v)
 {
   return {trsv_canonical(v.re), trsv_canonical(v.im)};
 }
-template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_publish(TrsvComplex<R> *p, TrsvComplex<R> v)
+template <class R> static TRSV_INLINE TrsvComplex<R> trsv_publish(TrsvComplex<R> *p, TrsvComplex<R> v)
 {
   if (!trsv_is_ready(v.re)) v.re = trsv_nan<R>();
   if (!trsv_is_ready(v.im)) v.im = trsv_nan<R>();
@@ -208,8 +183,8 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_publish
 
 /* Shuffles: one for each half. */
 #define TRSV_COMPLEX_SHUFFLE(name, Argument) \
-  template <class R> static __device__ __forceinline__ TrsvComplex<R> name(unsigned mask, TrsvComplex<R> v, \
-                                                                           Argument lanes, int width = 32) \
+  template <class R> static TRSV_INLINE TrsvComplex<R> name(unsigned mask, TrsvComplex<R> v, Argument lanes, \
+                                                            int width = 32) \
   { \
     const R re = name(mask, v.re, lanes, width); \
 \

@@ -33,7 +33,7 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
     return TrsvDeviceDownloadWords((unsigned *)host, (const unsigned *)device, (int)(bytes / sizeof(unsigned)), stream);
   TrsvCall(
     Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
-  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
+  return CheckCall(cudaStreamSynchronize, TrsvDeviceStream(stream));
 }
 
 TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvStream stream, double *seconds)
@@ -41,14 +41,14 @@ TrsvError TrsvDeviceTime(TrsvError (*run)(void *, TrsvStream), void *data, TrsvS
   const cudaStream_t in = TrsvDeviceStream(stream);
   cudaEvent_t        start = NULL, stop = NULL;
   float              ms    = 0;
-  TrsvError          error = Check(cudaEventCreate(&start), "cudaEventCreate");
+  TrsvError          error = CheckCall(cudaEventCreate, &start);
 
-  if (!error) error = Check(cudaEventCreate(&stop), "cudaEventCreate");
-  if (!error) error = Check(cudaEventRecord(start, in), "cudaEventRecord");
+  if (!error) error = CheckCall(cudaEventCreate, &stop);
+  if (!error) error = CheckCall(cudaEventRecord, start, in);
   if (!error) error = run(data, stream);
-  if (!error) error = Check(cudaEventRecord(stop, in), "cudaEventRecord");
-  if (!error) error = Check(cudaEventSynchronize(stop), "cudaEventSynchronize");
-  if (!error) error = Check(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
+  if (!error) error = CheckCall(cudaEventRecord, stop, in);
+  if (!error) error = CheckCall(cudaEventSynchronize, stop);
+  if (!error) error = CheckCall(cudaEventElapsedTime, &ms, start, stop);
   if (!error) *seconds = 1e-3 * ms;
   if (start) (void)cudaEventDestroy(start);
   if (stop) (void)cudaEventDestroy(stop);
@@ -60,8 +60,8 @@ static TrsvError GetAttribute(cudaDeviceAttr attribute, int *value)
 {
   int device;
 
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  return Check(cudaDeviceGetAttribute(value, attribute, device), "cudaDeviceGetAttribute");
+  TrsvCall(CheckCall(cudaGetDevice, &device));
+  return CheckCall(cudaDeviceGetAttribute, value, attribute, device);
 }
 
 TrsvError TrsvDeviceMultiprocessors(int *count) { return GetAttribute(cudaDevAttrMultiProcessorCount, count); }
@@ -106,8 +106,7 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_
 /* Its attributes show which code of the library the driver has chosen for this device. */
 static __global__ void device_code() { }
 
-/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has no clusters on any device
-   (launch.cuh). */
+/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has none (launch.cuh). */
 static TrsvError AskLimits(TrsvDeviceLimits *limits)
 {
   cudaFuncAttributes code;
@@ -115,7 +114,7 @@ static TrsvError AskLimits(TrsvDeviceLimits *limits)
 
   TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
   TrsvCall(GetAttribute(cudaDevAttrClusterLaunch, &clusters));
-  TrsvCall(Check(cudaFuncGetAttributes(&code, (const void *)device_code), "cudaFuncGetAttributes"));
+  TrsvCall(CheckCall(cudaFuncGetAttributes, &code, (const void *)device_code));
   limits->clusters     = clusters && code.ptxVersion >= 90;
   limits->shared_bytes = (size_t)most;
   return TRSV_SUCCESS;
@@ -138,7 +137,7 @@ TrsvDeviceLimits TrsvDeviceGetLimits(void)
   int                          device;
 
   if (override_limits.shared_bytes) return override_limits;
-  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return limits;
+  if (CheckCall(cudaGetDevice, &device)) return limits;
   const unsigned held = device < DEVICES ? known[device].load() : 0;
   if (held) return {(int)(held % 2), held / 2};
   if (!AskLimits(&limits) && device < DEVICES)
@@ -151,12 +150,10 @@ TrsvError TrsvDeviceSetMaxShared(const void *kernel)
   const TrsvDeviceLimits limits = TrsvDeviceGetLimits();
   cudaFuncAttributes     now;
 
-  TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
-  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)(limits.shared_bytes - now.sharedSizeBytes)),
-                 "cudaFuncSetAttribute"));
-  return limits.clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                                 "cudaFuncSetAttribute")
+  TrsvCall(CheckCall(cudaFuncGetAttributes, &now, kernel));
+  TrsvCall(CheckCall(cudaFuncSetAttribute, kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                     (int)(limits.shared_bytes - now.sharedSizeBytes)));
+  return limits.clusters ? CheckCall(cudaFuncSetAttribute, kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)
                          : TRSV_SUCCESS;
 }
 
@@ -174,23 +171,18 @@ int TrsvDeviceDrain(void)
   return 0;
 }
 
-static TrsvError CaptureLaunches(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream,
-                                 cudaGraph_t *graph)
-{
-  TrsvCall(Check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"));
-  const TrsvError   error = launch(data, stream);
-  const cudaError_t end   = cudaStreamEndCapture(stream, graph);
-
-  return error ? error : Check(end, "cudaStreamEndCapture");
-}
-
 TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaGraph_t *graph)
 {
   cudaStream_t stream;
 
-  TrsvCall(Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
+  TrsvCall(CheckCall(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking));
   (void)pthread_mutex_lock(&recording);
-  const TrsvError error = CaptureLaunches(launch, data, stream, graph);
+  TrsvError error = CheckCall(cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal);
+  if (!error) {
+    error                 = launch(data, stream);
+    const cudaError_t end = cudaStreamEndCapture(stream, graph);
+    if (!error) error = Check(end, "cudaStreamEndCapture");
+  }
   (void)pthread_mutex_unlock(&recording);
   (void)cudaStreamDestroy(stream);
   return error;

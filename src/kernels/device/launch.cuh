@@ -33,14 +33,11 @@
    all of its tickets. A launch calls trsv_let_next_start() after its own wait, so no launch before the previous one
    still runs. Both do nothing in launches that are not early, and in code for 8.x, which has no early launches. */
 #if TRSV_CODE_90
-static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_let_next_start()
-{
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
+static TRSV_INLINE void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static TRSV_INLINE void trsv_let_next_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
-static __device__ __forceinline__ void trsv_wait_for_previous() { }
-static __device__ __forceinline__ void trsv_let_next_start() { }
+static TRSV_INLINE void trsv_wait_for_previous() { }
+static TRSV_INLINE void trsv_let_next_start() { }
 #endif
 
 /* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, after

@@ -44,18 +44,16 @@ static TrsvError CreatePool(int device, Pool *p)
   uint64_t         all        = UINT64_MAX;
   int              none = 0, supported;
 
-  TrsvCall(
-    Check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device), "cudaDeviceGetAttribute"));
+  TrsvCall(CheckCall(cudaDeviceGetAttribute, &supported, cudaDevAttrMemoryPoolsSupported, device));
   if (!supported) return TRSV_SUCCESS;
   properties.allocType     = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id   = device;
-  TrsvCall(Check(cudaMemPoolCreate(&p->memory, &properties), "cudaMemPoolCreate"));
-  TrsvCall(Check(cudaMemPoolSetAttribute(p->memory, cudaMemPoolAttrReleaseThreshold, &all), "cudaMemPoolSetAttribute"));
-  TrsvCall(Check(cudaMemPoolSetAttribute(p->memory, cudaMemPoolReuseAllowInternalDependencies, &none),
-                 "cudaMemPoolSetAttribute"));
-  TrsvCall(Check(cudaStreamCreateWithFlags(&p->second, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"));
-  return Check(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  TrsvCall(CheckCall(cudaMemPoolCreate, &p->memory, &properties));
+  TrsvCall(CheckCall(cudaMemPoolSetAttribute, p->memory, cudaMemPoolAttrReleaseThreshold, &all));
+  TrsvCall(CheckCall(cudaMemPoolSetAttribute, p->memory, cudaMemPoolReuseAllowInternalDependencies, &none));
+  TrsvCall(CheckCall(cudaStreamCreateWithFlags, &p->second, cudaStreamNonBlocking));
+  return CheckCall(cudaStreamCreateWithFlags, &p->stream, cudaStreamNonBlocking);
 }
 
 static void DestroyPool(Pool *p)
@@ -73,7 +71,7 @@ static TrsvError GetPool(Pool *pool)
   int       device;
 
   *pool = Pool();
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(CheckCall(cudaGetDevice, &device));
   if (device >= DEVICES) return TRSV_SUCCESS;
   (void)pthread_mutex_lock(&lock);
   Pool *const p = &pools[device];
@@ -146,7 +144,7 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
   *memory = NULL;
   TrsvCall(GetPool(&p));
   TrsvCall(AllocateOrTrim(&p, bytes, p.stream, memory));
-  error = p.memory ? Check(cudaStreamSynchronize(p.stream), "cudaStreamSynchronize") : TRSV_SUCCESS;
+  error = p.memory ? CheckCall(cudaStreamSynchronize, p.stream) : TRSV_SUCCESS;
   if (!error) return TRSV_SUCCESS;
   TrsvDeviceFree(*memory);
   *memory = NULL;

@@ -16,6 +16,9 @@ static inline TrsvError Check(cudaError_t e, const char *what)
                   cudaGetErrorString(e));
 }
 
+/* Calls a function of the runtime. */
+#define CheckCall(function, ...) Check(function(__VA_ARGS__), #function)
+
 /* Waits for the whole current device; returns 0 if that fails, as it does during a capture. */
 extern "C" int TrsvDeviceDrain(void);
 

@@ -19,10 +19,7 @@ TrsvStream TrsvCurrentStream(void) { return this_thread.stream; }
 
 int TrsvDeviceSharing(void) { return this_thread.shared ? 2 : 1; }
 
-TrsvError TrsvDeviceWait(TrsvStream stream)
-{
-  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
-}
+TrsvError TrsvDeviceWait(TrsvStream stream) { return CheckCall(cudaStreamSynchronize, TrsvDeviceStream(stream)); }
 
 /* *idle: 1 if the stream has done all its work. Does not wait. */
 static TrsvError IsIdle(TrsvStream stream, int *idle)
@@ -117,7 +114,7 @@ TrsvError TrsvDeviceIsCaptured(TrsvStream stream, int *captured)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
 
-  TrsvCall(Check(cudaStreamIsCapturing(TrsvDeviceStream(stream), &status), "cudaStreamIsCapturing"));
+  TrsvCall(CheckCall(cudaStreamIsCapturing, TrsvDeviceStream(stream), &status));
   *captured = status != cudaStreamCaptureStatusNone;
   return TRSV_SUCCESS;
 }
@@ -130,7 +127,7 @@ static TrsvError StartEvents(TrsvWorkOrder *order)
   if (!TrsvDeviceDrain())
     return TrsvFail(TRSV_ERR_DEVICE, "the device did not finish earlier work before a change of the stream; is another "
                                      "stream captured?");
-  TrsvCall(Check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
+  TrsvCall(CheckCall(cudaEventCreateWithFlags, &event, cudaEventDisableTiming));
   order->done = event;
   return TRSV_SUCCESS;
 }
@@ -139,7 +136,7 @@ TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
 {
   int device;
 
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(CheckCall(cudaGetDevice, &device));
   if (order->device && order->device != 1 + device)
     return TrsvFail(TRSV_ERR_ARGUMENT, "device %d is current, but the plans are on device %d; call cudaSetDevice(%d)",
                     device, order->device - 1, order->device - 1);
@@ -156,9 +153,9 @@ TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
   TrsvCall(TrsvWorkDevice(order));
   TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
   if (captured) return TRSV_SUCCESS; /* a query of its id would end the capture */
-  TrsvCall(Check(cudaStreamGetId(now, &id), "cudaStreamGetId"));
+  TrsvCall(CheckCall(cudaStreamGetId, now, &id));
   if (order->begun && id == order->last) return TRSV_SUCCESS;
-  if (order->done) TrsvCall(Check(cudaStreamWaitEvent(now, (cudaEvent_t)order->done, 0), "cudaStreamWaitEvent"));
+  if (order->done) TrsvCall(CheckCall(cudaStreamWaitEvent, now, (cudaEvent_t)order->done, 0));
   else if (order->begun) TrsvCall(StartEvents(order));
   order->begun = 1;
   order->last  = id;
@@ -172,7 +169,7 @@ TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
   if (!order->done) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
   if (captured) return TRSV_SUCCESS;
-  return Check(cudaEventRecord((cudaEvent_t)order->done, TrsvDeviceStream(stream)), "cudaEventRecord");
+  return CheckCall(cudaEventRecord, (cudaEvent_t)order->done, TrsvDeviceStream(stream));
 }
 
 void TrsvWorkDestroy(TrsvWorkOrder *order)

@@ -11,10 +11,10 @@
 #include "device/threads.cuh"
 
 /* The index of a thread in its launch. */
-static __device__ __forceinline__ int trsv_index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
+static TRSV_INLINE int trsv_index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
 /* The first index in [begin, end) for which holds(index) is true, as it is for all later ones; end if there is none. */
-template <class Holds> static __device__ __forceinline__ int trsv_first(int begin, int end, Holds holds)
+template <class Holds> static TRSV_INLINE int trsv_first(int begin, int end, Holds holds)
 {
   while (begin < end) {
     const int middle = begin + (end - begin) / 2;
@@ -26,14 +26,14 @@ template <class Holds> static __device__ __forceinline__ int trsv_first(int begi
 }
 
 /* The sum over the lanes of a warp, in every lane. */
-template <class T> static __device__ __forceinline__ T warp_sum(T v)
+template <class T> static TRSV_INLINE T warp_sum(T v)
 {
   for (int half = 16; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
   return v;
 }
 
 /* Adds up each sum over a block of BLOCK threads, in its thread 0. The order of a sum depends only on BLOCK. */
-template <int BLOCK, int N> static __device__ __forceinline__ void trsv_block_sum(double (&sum)[N])
+template <int BLOCK, int N> static TRSV_INLINE void trsv_block_sum(double (&sum)[N])
 {
   TRSV_SHARED(double, of_warp, N *BLOCK / 32);
   const unsigned warp = threadIdx.x / 32;
@@ -62,42 +62,33 @@ template <> struct TrsvWord<float> {
   static constexpr unsigned not_ready = 0xffc0dead, nan = 0x7fc00000;
 };
 
-template <class T> static __device__ __forceinline__ T trsv_not_ready()
-{
-  return trsv_from_bits(TrsvWord<T>::not_ready);
-}
-template <class T> static __device__ __forceinline__ T    trsv_nan() { return trsv_from_bits(TrsvWord<T>::nan); }
-template <class T> static __device__ __forceinline__ bool trsv_is_ready(T v)
-{
-  return trsv_bits(v) != TrsvWord<T>::not_ready;
-}
+template <class T> static TRSV_INLINE T    trsv_not_ready() { return trsv_from_bits(TrsvWord<T>::not_ready); }
+template <class T> static TRSV_INLINE T    trsv_nan() { return trsv_from_bits(TrsvWord<T>::nan); }
+template <class T> static TRSV_INLINE bool trsv_is_ready(T v) { return trsv_bits(v) != TrsvWord<T>::not_ready; }
 
-template <class T> static __device__ __forceinline__ T trsv_from_words(unsigned low, unsigned high)
+template <class T> static TRSV_INLINE T trsv_from_words(unsigned low, unsigned high)
 {
   if constexpr (sizeof(T) == 4) return trsv_from_bits(low);
   else return trsv_from_bits((unsigned long long)high << 32 | low);
 }
 
 /* The 32 bits of NOT_READY that a value is compared with. If they differ, the value is ready; if not, it may be. */
-template <class T> static __device__ __forceinline__ unsigned trsv_mark()
+template <class T> static TRSV_INLINE unsigned trsv_mark()
 {
   return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32));
 }
-static __device__ __forceinline__ unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
-static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
+static TRSV_INLINE unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
+static TRSV_INLINE unsigned trsv_mark_of(float v) { return trsv_bits(v); }
 
 /* The mark word of a value in shared memory. */
-template <class T> static __device__ __forceinline__ unsigned trsv_shared_mark(unsigned address)
+template <class T> static TRSV_INLINE unsigned trsv_shared_mark(unsigned address)
 {
   return trsv_shared_load<unsigned>(address + (unsigned)sizeof(T) - 4);
 }
 
 /* trsv_is_marked: the value has the mark of NOT_READY. trsv_unmarked: the value, or NaN if it has the mark. */
-template <class T> static __device__ __forceinline__ bool trsv_is_marked(T v)
-{
-  return trsv_mark_of(v) == trsv_mark<T>();
-}
-template <class T> static __device__ __forceinline__ T trsv_unmarked(T v)
+template <class T> static TRSV_INLINE bool trsv_is_marked(T v) { return trsv_mark_of(v) == trsv_mark<T>(); }
+template <class T> static TRSV_INLINE T    trsv_unmarked(T v)
 {
   if (trsv_is_marked(v)) v = trsv_nan<T>();
   return v;
@@ -105,10 +96,10 @@ template <class T> static __device__ __forceinline__ T trsv_unmarked(T v)
 
 /* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: its NaN is that of an operand
    or the NaN of the hardware. */
-template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
+template <class T> static TRSV_INLINE T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
 
 /* Stores a value for other threads. A NaN in the user's data with the bits of NOT_READY becomes another NaN. */
-template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
+template <class T> static TRSV_INLINE T trsv_publish(T *p, T v)
 {
   if (!trsv_is_ready(v)) v = trsv_nan<T>();
   trsv_store(p, v);
@@ -121,32 +112,29 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
    the order in which they start. turn: 0 or 1 in alternate launches. All with smaller tickets have started. The counter
    is 0 again after two launches, so nothing is reset and every launch has the same arguments. One thread of each calls
    this. */
-static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
+static TRSV_INLINE unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
   *turn = t >= many;
   return *turn ? t - many : t;
 }
-static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
+static TRSV_INLINE unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
 {
   return trsv_ticket_of(sync, gridDim.x, turn);
 }
 
 /* Ends all waits of the plan's launch, and reports a timeout to the host. */
-static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
+static TRSV_INLINE void trsv_give_up(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device, 1u);
   trsv_store_host(sync.abort_host, 1u);
 }
 
 /* Nanoseconds in the unit in which launches note their progress: 2^20 ns, modulo 2^32. */
-static __device__ __forceinline__ unsigned trsv_progress_time(unsigned long long nanoseconds)
-{
-  return (unsigned)(nanoseconds >> 20);
-}
+static TRSV_INLINE unsigned trsv_progress_time(unsigned long long nanoseconds) { return (unsigned)(nanoseconds >> 20); }
 
 /* A block calls this after a part of its work if other blocks may wait for its values until the end of the launch. */
-static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
+static TRSV_INLINE void trsv_note_progress(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
@@ -164,7 +152,7 @@ struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;
 
-  __device__ __forceinline__ bool more(const TrsvSync &sync, bool progress = false)
+  TRSV_INLINE bool more(const TrsvSync &sync, bool progress = false)
   {
     trsv_pause();
     if (++polls % TRSV_POLLS) return true;

@@ -7,6 +7,8 @@
 
 #include "device/device.h"
 
+#define TRSV_INLINE __device__ __forceinline__
+
 /* The first launch of a kernel loads all kernels of its file: 0.5 us for each 1,000 bytes and 15 us for each kernel
    (H200). So kernels that are many or large have several files: X_float.cu for values in single precision, X_complex.cu
    for complex ones, and X_complex_float.cu, where it exists, for complex ones in single precision. */
@@ -26,34 +28,34 @@
 
 /* Relaxed accesses of words in device memory, and in shared memory whose size the launch sets: addresses in that are
    numbers. trsv_add: a sum with many writers. trsv_store_if: a store if the condition holds, without a branch. */
-template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned address);
+template <class T> static TRSV_INLINE T trsv_shared_load(unsigned address);
 
   #define TRSV_WORD(T, suffix, letter) \
-  static __device__ __forceinline__ T trsv_load(const T *p) \
+  static TRSV_INLINE T trsv_load(const T *p) \
   { \
     T v; \
     asm volatile("ld.relaxed.gpu.global." suffix " %0, [%1];" : "=" letter(v) : "l"(p) : "memory"); \
     return v; \
   } \
-  static __device__ __forceinline__ void trsv_store(T *p, T v) \
+  static TRSV_INLINE void trsv_store(T *p, T v) \
   { \
     asm volatile("st.relaxed.gpu.global." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
   } \
-  template <> __device__ __forceinline__ T trsv_shared_load<T>(unsigned a) \
+  template <> TRSV_INLINE T trsv_shared_load<T>(unsigned a) \
   { \
     T v; \
     asm volatile("ld.volatile.shared." suffix " %0, [%1];" : "=" letter(v) : "r"(a) : "memory"); \
     return v; \
   } \
-  static __device__ __forceinline__ void trsv_shared_store(unsigned a, T v) \
+  static TRSV_INLINE void trsv_shared_store(unsigned a, T v) \
   { \
     asm volatile("st.volatile.shared." suffix " [%0], %1;" ::"r"(a), letter(v) : "memory"); \
   } \
-  static __device__ __forceinline__ void trsv_add(T *p, T v) \
+  static TRSV_INLINE void trsv_add(T *p, T v) \
   { \
     asm volatile("red.relaxed.gpu.global.add." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
   } \
-  static __device__ __forceinline__ void trsv_store_if(T *p, T v, bool condition) \
+  static TRSV_INLINE void trsv_store_if(T *p, T v, bool condition) \
   { \
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global." suffix " [%0], %1; }" ::"l"(p), \
                  letter(v), "r"((unsigned)condition) \
@@ -65,7 +67,7 @@ TRSV_WORD(unsigned, "u32", "r")
   #undef TRSV_WORD
 
 /* trsv_load if the condition holds, else `otherwise`; without a branch. */
-static __device__ __forceinline__ unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise)
+static TRSV_INLINE unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise)
 {
   asm volatile("{.reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u32 %0, [%1];}"
                : "+r"(otherwise)
@@ -76,12 +78,12 @@ static __device__ __forceinline__ unsigned trsv_load_if(const unsigned *p, bool 
 
 /* A counter with many writers. A count-down releases the earlier stores of its thread. A thread that acquires the
    counter sees what all earlier count-downs released. */
-static __device__ __forceinline__ void trsv_count_down(unsigned *p)
+static TRSV_INLINE void trsv_count_down(unsigned *p)
 {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory");
 }
 
-static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
+static TRSV_INLINE unsigned trsv_load_acquire(const unsigned *p)
 {
   unsigned v;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
@@ -90,7 +92,7 @@ static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
 
 /* Counts an arrival, and returns how many came before it. The counter is 0 again after arrival number `last`. An
    arrival releases what its thread has stored, and acquires what earlier arrivals released. */
-static __device__ __forceinline__ unsigned trsv_arrive(unsigned *p, unsigned last)
+static TRSV_INLINE unsigned trsv_arrive(unsigned *p, unsigned last)
 {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(last) : "memory");
@@ -98,50 +100,43 @@ static __device__ __forceinline__ unsigned trsv_arrive(unsigned *p, unsigned las
 }
 
 /* Stores a word that the host reads while the device runs; the second function also releases earlier stores. */
-static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v)
+static TRSV_INLINE void trsv_store_host(unsigned *p, unsigned v)
 {
   asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-static __device__ __forceinline__ void trsv_release_host(unsigned *p, unsigned v)
+static TRSV_INLINE void trsv_release_host(unsigned *p, unsigned v)
 {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-static __device__ __forceinline__ unsigned long long trsv_nanoseconds()
+static TRSV_INLINE unsigned long long trsv_nanoseconds()
 {
   unsigned long long t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return t;
 }
 
-static __device__ __forceinline__ unsigned long long trsv_bits(double v)
-{
-  return (unsigned long long)__double_as_longlong(v);
-}
-static __device__ __forceinline__ unsigned           trsv_bits(float v) { return __float_as_uint(v); }
-static __device__ __forceinline__ double             trsv_from_bits(unsigned long long b)
-{
-  return __longlong_as_double((long long)b);
-}
-static __device__ __forceinline__ float              trsv_from_bits(unsigned b) { return __uint_as_float(b); }
+static TRSV_INLINE unsigned long long trsv_bits(double v) { return (unsigned long long)__double_as_longlong(v); }
+static TRSV_INLINE unsigned           trsv_bits(float v) { return __float_as_uint(v); }
+static TRSV_INLINE double trsv_from_bits(unsigned long long b) { return __longlong_as_double((long long)b); }
+static TRSV_INLINE float  trsv_from_bits(unsigned b) { return __uint_as_float(b); }
 
 /* Called after a poll that found nothing: the executor switches threads. */
-static __device__ __forceinline__ void trsv_pause() { }
-static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
-{ __nanosleep(nanoseconds); } /* the same, with a delay */
+static TRSV_INLINE void trsv_pause() { }
+static TRSV_INLINE void trsv_sleep(unsigned nanoseconds = 100) { __nanosleep(nanoseconds); } /* the same with a delay */
 
 struct TrsvQuad {
   unsigned x, y, z, w;
 };
 
-static __device__ __forceinline__ unsigned trsv_shared_address()
+static TRSV_INLINE unsigned trsv_shared_address()
 {
   extern __shared__ __align__(1024) unsigned char trsv_shared_memory[];
   return (unsigned)__cvta_generic_to_shared(trsv_shared_memory);
 }
 
-template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsigned a)
+template <> TRSV_INLINE TrsvQuad trsv_shared_load<TrsvQuad>(unsigned a)
 {
   TrsvQuad v;
   asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -152,12 +147,12 @@ template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsig
 }
 
 /* Release and acquire of a counter, within the block. */
-static __device__ __forceinline__ void trsv_shared_release(unsigned a, unsigned v)
+static TRSV_INLINE void trsv_shared_release(unsigned a, unsigned v)
 {
   asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
 }
 
-static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
+static TRSV_INLINE unsigned trsv_shared_acquire(unsigned a)
 {
   unsigned v;
   asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(a) : "memory");
@@ -166,20 +161,20 @@ static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
 
 /* Barriers in shared memory (8 bytes). A phase ends after `count` arrivals and all expected bytes. An arrival releases,
    a wait acquires. Phase p has parity p mod 2; a wait for phase p must end before phase p + 1 ends. */
-static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count)
+static TRSV_INLINE void trsv_barrier_init(unsigned barrier, unsigned count)
 {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
 /* An arrival if the condition holds, without a branch: a branch could leave the lanes of a warp diverged. */
-static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
+static TRSV_INLINE void trsv_barrier_arrive_if(unsigned barrier, bool condition)
 {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier),
                "r"((unsigned)condition)
                : "memory");
 }
 
-static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, unsigned parity)
+static TRSV_INLINE bool trsv_barrier_passed(unsigned barrier, unsigned parity)
 {
   unsigned passed;
   asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -189,7 +184,7 @@ static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, uns
   return passed != 0;
 }
 
-static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
+static TRSV_INLINE void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
   #if TRSV_CODE_90
   unsigned passed = 1;
@@ -205,7 +200,7 @@ static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsig
 }
 
 /* The same with a delay between polls, for a warp that is early: each poll takes issue slots from other warps. */
-static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, unsigned parity, unsigned nanoseconds)
+static TRSV_INLINE void trsv_barrier_wait_idle(unsigned barrier, unsigned parity, unsigned nanoseconds)
 {
   while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
 }
@@ -219,38 +214,36 @@ static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, 
    trsv_bulk_fence() orders a thread's earlier accesses to shared memory (barriers initialized, data read) before its
    next bulk copies. cp.async needs no such fence. */
   #if TRSV_CODE_90
-static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 1; }
+static TRSV_INLINE constexpr unsigned trsv_copy_lanes() { return 1; }
 
-static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
-                                                      unsigned)
+static TRSV_INLINE void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier, unsigned)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
-static __device__ __forceinline__ void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;":::"memory"); }
+static TRSV_INLINE void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
   #else
-static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 32; }
+static TRSV_INLINE constexpr unsigned trsv_copy_lanes() { return 32; }
 
-static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
-                                                      unsigned lane)
+static TRSV_INLINE void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier, unsigned lane)
 {
   for (unsigned at = lane * 16; at < bytes; at += 32 * 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"((const char *)from + at) : "memory");
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-static __device__ __forceinline__ void trsv_bulk_fence() { }
+static TRSV_INLINE void trsv_bulk_fence() { }
   #endif
 
-static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
+static TRSV_INLINE void trsv_warp_sync() { __syncwarp(); }
 
 /* Returns v, which is the same in all lanes. The compiler sees that a branch on the result cannot diverge. */
-static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
-static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
-static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
-static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
+static TRSV_INLINE unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
+static TRSV_INLINE bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
+static TRSV_INLINE unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
+static TRSV_INLINE unsigned trsv_warp_match(unsigned v)
 { return __match_any_sync(0xffffffffu, v); } /* the lanes with the same value */
 
 /* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x a cluster is one
@@ -260,14 +253,14 @@ struct TrsvPeer {
 };
 
   #if TRSV_CODE_90
-static __device__ __forceinline__ unsigned trsv_cluster_rank()
+static TRSV_INLINE unsigned trsv_cluster_rank()
 {
   unsigned r = 0;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
 
-static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
+static TRSV_INLINE TrsvPeer trsv_peer(unsigned rank)
 {
   extern __shared__ __align__(1024) unsigned char trsv_shared_memory[];
   unsigned long long                              p = 0;
@@ -280,7 +273,7 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
   return peer;
 }
 
-static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
+static TRSV_INLINE void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
 {
   asm volatile("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
                "r"(peer.high), "r"(v)
@@ -288,7 +281,7 @@ static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address
 }
 
   #define TRSV_PUSH(T, suffix, letter) \
-  static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, T v, bool condition) \
+  static TRSV_INLINE void trsv_push_if(TrsvPeer peer, unsigned address, T v, bool condition) \
   { \
     asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; " \
                  "@p st.relaxed.cluster." suffix " [a], %2; }" ::"r"(peer.low + address), \
@@ -301,36 +294,33 @@ TRSV_PUSH(float, "f32", "f")
 
 /* All threads of the cluster call arrive, and later wait. After the wait all blocks of the cluster have started. This
    orders no memory. */
-static __device__ __forceinline__ void trsv_cluster_arrive()
-{
-  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
-}
-static __device__ __forceinline__ void trsv_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+static TRSV_INLINE void trsv_cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+static TRSV_INLINE void trsv_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
 
 /* A barrier of all threads of the cluster; stores before it are visible after it. */
-static __device__ __forceinline__ void trsv_cluster_sync()
+static TRSV_INLINE void trsv_cluster_sync()
 {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
   #else
-static __device__ __forceinline__ unsigned trsv_cluster_rank() { return 0; }
-static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned) { return {0, 0}; }
-static __device__ __forceinline__ void     trsv_push(TrsvPeer, unsigned, unsigned) { __trap(); }
-template <class T> static __device__ __forceinline__ void trsv_push_if(TrsvPeer, unsigned, T, bool) { }
-static __device__ __forceinline__ void                    trsv_cluster_arrive() { __trap(); }
-static __device__ __forceinline__ void                    trsv_cluster_wait() { __trap(); }
-static __device__ __forceinline__ void                    trsv_cluster_sync() { __trap(); }
+static TRSV_INLINE unsigned trsv_cluster_rank() { return 0; }
+static TRSV_INLINE TrsvPeer trsv_peer(unsigned) { return {0, 0}; }
+static TRSV_INLINE void trsv_push(TrsvPeer, unsigned, unsigned) { __trap(); }
+template <class T> static TRSV_INLINE void trsv_push_if(TrsvPeer, unsigned, T, bool) { }
+static TRSV_INLINE void trsv_cluster_arrive() { __trap(); }
+static TRSV_INLINE void trsv_cluster_wait() { __trap(); }
+static TRSV_INLINE void trsv_cluster_sync() { __trap(); }
   #endif
 
 /* Hides the origin of a value, so that the compiler keeps it in a register instead of computing it again. */
-static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
-static __device__ __forceinline__ void                    trsv_keep(int &v) { asm volatile("" : "+r"(v)); }
-template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
+static TRSV_INLINE void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
+static TRSV_INLINE void                    trsv_keep(int &v) { asm volatile("" : "+r"(v)); }
+template <class T> static TRSV_INLINE void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
 
 /* 1 / v in about 70 cycles: an approximation to 20 bits and one step of third order, with an error of at most two units
    in the last place. NaN if v or its reciprocal is zero or infinite. */
-static __device__ __forceinline__ double trsv_reciprocal(double v)
+static TRSV_INLINE double trsv_reciprocal(double v)
 {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
@@ -338,7 +328,7 @@ static __device__ __forceinline__ double trsv_reciprocal(double v)
   return fma(r, fma(e, e, e), r);
 }
 
-static __device__ __forceinline__ float trsv_reciprocal(float v) { return 1 / v; }
+static TRSV_INLINE float trsv_reciprocal(float v) { return 1 / v; }
 
 #endif
 

@@ -49,7 +49,7 @@ struct TrsvKrylov {
 };
 
 /* Calls f(i) for each row of this thread. */
-template <class F> static __device__ __forceinline__ void krylov_each(int rows, F f)
+template <class F> static TRSV_INLINE void krylov_each(int rows, F f)
 {
   const int stride = (int)(gridDim.x * blockDim.x);
 
@@ -60,7 +60,7 @@ template <class F> static __device__ __forceinline__ void krylov_each(int rows, 
 /* Adds up each sum over all threads of the launch. Returns true in one thread, which gets the totals. The block that
    arrives last adds up the partial sums of all blocks, in the order of the blocks: the same bits every run. An arrival
    releases the block's partial sums and acquires those of earlier arrivals. No block waits for another. */
-template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovView &K, double (&sum)[N])
+template <int N> static TRSV_INLINE bool krylov_sum(const KrylovView &K, double (&sum)[N])
 {
   TRSV_SHARED(unsigned, last, 1);
 
@@ -80,10 +80,10 @@ template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovV
   return threadIdx.x == 0;
 }
 
-static __device__ __forceinline__ bool krylov_is_finite(double v) { return v - v == 0; }
+static TRSV_INLINE bool krylov_is_finite(double v) { return v - v == 0; }
 
 /* Reports iteration k to the host. */
-static __device__ __forceinline__ void krylov_report(const KrylovView &K, int k, double norm, TrsvKrylovState state)
+static TRSV_INLINE void krylov_report(const KrylovView &K, int k, double norm, TrsvKrylovState state)
 {
   unsigned *const          report = K.reports + k % KRYLOV_REPORTS * KRYLOV_REPORT;
   const unsigned long long bits   = trsv_bits(norm);
@@ -95,8 +95,8 @@ static __device__ __forceinline__ void krylov_report(const KrylovView &K, int k,
 }
 
 /* Applies the stopping rule to iteration k, which has changed x, and reports it. */
-static __device__ __forceinline__ void krylov_finish(const KrylovView &K, int k, double norm, TrsvKrylovState state,
-                                                     const TrsvStopping &stopping)
+static TRSV_INLINE void krylov_finish(const KrylovView &K, int k, double norm, TrsvKrylovState state,
+                                      const TrsvStopping &stopping)
 {
   const bool counts = k >= stopping.min_iterations && K.norm != TRSV_NORM_NONE;
 
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void krylov_finish(const KrylovView &K, int k,
 }
 
 /* Reports that iteration k breaks down before it changes x. */
-static __device__ __forceinline__ void krylov_break(const KrylovView &K, int k, TrsvKrylovState state)
+static TRSV_INLINE void krylov_break(const KrylovView &K, int k, TrsvKrylovState state)
 {
   K.scalars->last = k - 1;
   krylov_report(K, k, 0, state);

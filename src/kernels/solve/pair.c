@@ -56,8 +56,7 @@ static TrsvError BeginPlan(const TrsvMemberTask *t)
                        &t->member->plan);
 }
 
-/* Begins the plan of another algorithm after an error of the one that was chosen. Returns that error if there is no
-   other. */
+/* Begins the plan of another algorithm after an error of the one that was chosen. Returns it if there is no other. */
 static TrsvError ReplacePlan(const TrsvMemberTask *t, TrsvError error)
 {
   TrsvChoice *const    c       = &t->member->choice;

@@ -9,8 +9,8 @@
 #include "device/setup.cuh"
 #include "solve/solve.h"
 
-static __device__ __forceinline__ double wide(double v) { return v; }
-template <class R> static __device__ __forceinline__ TrsvComplex<double> wide(TrsvComplex<R> v)
+static TRSV_INLINE double             wide(double v) { return v; }
+template <class R> static TRSV_INLINE TrsvComplex<double> wide(TrsvComplex<R> v)
 {
   return {(double)v.re, (double)v.im};
 }

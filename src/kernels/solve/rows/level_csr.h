@@ -85,7 +85,7 @@ template <class T> struct alignas(16) Quad {
 };
 
 /* The row of the sequence on which item k depends. columns: of the matrix */
-static __device__ __forceinline__ int split_dependency(const TrsvSplit &s, const int *columns, int k)
+static TRSV_INLINE int split_dependency(const TrsvSplit &s, const int *columns, int k)
 {
   const int item = s.items[k];
 
@@ -93,14 +93,14 @@ static __device__ __forceinline__ int split_dependency(const TrsvSplit &s, const
 }
 
 /* The index of an item in the caller's values; -1: a partial sum, or no diagonal. source: see TrsvPlanCreate */
-static __device__ __forceinline__ int split_source(const int *source, int item)
+static TRSV_INLINE int split_source(const int *source, int item)
 {
   return item < 0 ? -1 : source ? source[item] : item;
 }
 
 /* What a plan stores of a row of the matrix, -1: a partial sum, at position p beside its entries. */
-static __device__ __forceinline__ void level_csr_row(const TriangleView &A, int row, const int *source,
-                                                     const TrsvPermutation &places, int p, const TrsvLevelCSR &o)
+static TRSV_INLINE void level_csr_row(const TriangleView &A, int row, const int *source, const TrsvPermutation &places,
+                                      int p, const TrsvLevelCSR &o)
 {
   o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
   if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;

@@ -48,7 +48,7 @@ typedef struct {
 } Sell;
 
 /* True for an entry in a column of the row's own slice. */
-static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
+static TRSV_INLINE bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
 
 /* The function `analyze` of the algorithm. */
 TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);

@@ -10,15 +10,14 @@
    the 31 rows before it. A slice takes as many whole blocks as fit; otherwise slices of one color would wait for each
    other in sequence. If there is no such position within 32 rows, a slice has 32 rows.
 
-   Mapping: one thread for each slice, row or entry; sell_shape: one warp for each slice; slices_cut: one thread for each
-     stretch of STRETCH rows, which cuts slices from the first such position of its stretch to that of the next stretch;
-     slices_depth: a warp for each slice, a lane for each row.
-   Memory order: atomics set the bit of each row that another slice depends on. A slice's level set is one word that is
-     its own flag, 0 until it is known. Other data cross launches in sequence.
-   Why it ends: only slices_depth waits. A slice waits only for smaller slices; those of other blocks have smaller
-     tickets. Warps of a block meet at no barrier after they have the ticket. The spin limit bounds a wait if memory
-     fails, and the search ends when one level set exceeds the limit.
-   Same bits: integers, each written by one thread, or bits that do not depend on the order of atomics.
+   Mapping: one thread for each slice, row or entry; sell_shape: one warp for each slice; slices_cut: one thread for
+     each stretch of STRETCH rows, which cuts slices from its first such position to that of the next stretch;
+     slices_depth: a warp for each slice, a lane for each row. Memory order: atomics set the bit of each row that
+     another slice depends on. A slice's level set is one word that is its own flag, 0 until it is known. Other data
+     cross launches in sequence. Why it ends: only slices_depth waits. A slice waits only for smaller slices; those of
+     other blocks have smaller tickets. Warps of a block meet at no barrier after they have the ticket. The spin limit
+     bounds a wait if memory fails, and the search ends when one level set exceeds the limit. Same bits: integers, each
+     written by one thread, or bits that do not depend on the order of atomics.
 */
 #include <limits.h>
 #include "device/setup.cuh"
@@ -65,8 +64,7 @@ static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
   return min(from, rows);
 }
 
-/* Counts the slices of a stretch or, if first is not NULL, writes their starts, and clears their level sets. One thread
-   for each stretch. */
+/* Counts the slices of a stretch or, if first is not NULL, writes their starts and clears their level sets. */
 static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before,
                                   int *first, unsigned *level)
 {
@@ -91,8 +89,8 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
   else if (n == stretches - 1) first[before[n] + slices] = rows;
 }
 
-/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: 1 if one exceeds the limit, and no warp
-   waits any more. */
+/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: 1 if one exceeds the limit; then no warp
+   waits. */
 static __global__ void __launch_bounds__(BLOCK)
   slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level,
                unsigned *most, unsigned *stop, TrsvSync sync)
@@ -272,42 +270,31 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
   return TrsvLaunchEach(sell_columns<short>, off, s->rows.off, from, base, s->base, (short *)s->columns);
 }
 
-static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
-                              const int *position, const int *first, const int *start, int wide)
-{
-  Sell *const         s = (Sell *)plan->data;
-  TrsvLevelCSR *const o = &s->rows;
-  TrsvScratch         scratch;
-  int                *columns, *base; /* with positions; see MakeColumns */
-
-  TrsvCall(scratch.take(LANES * (size_t)wide, columns, (size_t)wide + 1, base));
-  TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
-  TrsvCall(TrsvLaunchEach(sell_clear, (size_t)o->off, o->off, columns, o->source));
-  TrsvCall(TrsvLaunchEach(sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start, source, s->slices,
-                          plan->given, s->slice, columns, *o));
-  TrsvCall(
-    TrsvLaunchEach(sell_shape, (size_t)s->slices * LANES, s->slices, start, columns, s->slice, base, base + wide));
-  return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
-}
-
 static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
                             const int *position, const int *first)
 {
-  Sell *const  s      = (Sell *)plan->data;
-  const size_t slices = (size_t)s->slices;
-  TrsvScratch  scratch;
-  int         *length, *width, *start, wide;
+  Sell *const         s      = (Sell *)plan->data;
+  TrsvLevelCSR *const o      = &s->rows;
+  const size_t        slices = (size_t)s->slices;
+  TrsvScratch         shapes, entries;
+  int                *length, *width, *start, wide, *columns, *base; /* columns with positions; see MakeColumns */
 
-  TrsvCall(scratch.take((size_t)c->rows, length, slices, width, slices + 1, start));
+  TrsvCall(shapes.take((size_t)c->rows, length, slices, width, slices + 1, start));
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->slice));
   TrsvCall(TrsvLevelCSRLengths(c, position, length));
   TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, c->rows, first, length, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d columns exceed 32-bit indices", wide);
-  TrsvCall(TrsvLevelCSRAlloc(plan, &s->rows, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * slices;
-  return PlaceEntries(plan, A, c, source, position, first, start, wide);
+  TrsvCall(entries.take(LANES * (size_t)wide, columns, (size_t)wide + 1, base));
+  TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
+  TrsvCall(TrsvLaunchEach(sell_clear, (size_t)o->off, o->off, columns, o->source));
+  TrsvCall(TrsvLaunchEach(sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start, source, s->slices,
+                          plan->given, s->slice, columns, *o));
+  TrsvCall(TrsvLaunchEach(sell_shape, slices * LANES, s->slices, start, columns, s->slice, base, base + wide));
+  return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
 /* Chooses the order of the rows, and makes their slices. */

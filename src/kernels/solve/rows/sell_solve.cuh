@@ -57,8 +57,8 @@ template <class T, class C> struct SellView {
 /* Waits for the missing solutions, which have the mark of NOT_READY; after the wait none has that mark. All lanes poll
    one word, that of the last position, which is likely to be ready last, so a warp that waits long causes little
    traffic. NaN replaces values that are not ready within the limit. */
-template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
-                                                                                  const T *now, int *from, T *solution)
+template <class T, int WIDTH>
+static TRSV_INLINE void wait_for_all(const LevelCSRView<T> &A, const T *now, int *from, T *solution)
 {
   bool more = true;
 
@@ -85,7 +85,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
 
 /* Solves a slice whose rows depend only on the row before them, by their first entry, if on any row of the slice. Each
    turn solves all these rows again. Row n of a chain is final after turn n: row n - 1 is final after turn n - 1. */
-template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
+template <class T> static TRSV_INLINE T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
 {
   const bool follows = sell_own(from);
   T          solved  = sum * inverse;
@@ -102,8 +102,7 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
 }
 
 /* Solves a slice whose rows may depend on any rows of the slice. */
-template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
-                                                                            T inverse)
+template <class T, int WIDTH> static TRSV_INLINE T solve_own(const int *from, const T *value, T sum, T inverse)
 {
   const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
                  own  = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
@@ -132,8 +131,8 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
 }
 
 /* Solves a slice whose longest row has LEAST to WIDTH entries; now: the offset of this launch's half of the words. */
-template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(
-  const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
+template <class T, class C, int LEAST, int WIDTH> static TRSV_INLINE void
+solve_slice(const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
 {
   const LevelCSRView<T> &A = S.A;
   const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);

@@ -27,10 +27,7 @@ enum {
 };
 
 /* The number of partial sums of n entries: each replaces `longest` entries by one. */
-static __device__ __forceinline__ int count_sums(int n, int longest)
-{
-  return n > longest ? (n - 2) / (longest - 1) : 0;
-}
+static TRSV_INLINE int count_sums(int n, int longest) { return n > longest ? (n - 2) / (longest - 1) : 0; }
 
 /* The pieces of a row of n entries. */
 struct Pieces {
@@ -102,8 +99,7 @@ static __global__ void split_rank(const TriangleView A, const Splitting c, const
   });
 }
 
-/* The n entries to be sorted: level, row in solve order, number. One thread for each entry, because a few rows may have
-   most of them. */
+/* The n entries to be sorted: level, row in solve order, number. A thread for each: a few rows may have most. */
 static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key,
                                      int *row, int *number)
 {

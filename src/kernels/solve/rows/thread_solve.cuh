@@ -50,9 +50,9 @@ template <class T> struct Awaited {
   int                  column[words];
   T                    solution[words];
 
-  __device__ __forceinline__ void load(const LevelCSRView<T> &, int c) { column[0] = c; }
-  __device__ __forceinline__ void start(const T *) { solution[0] = column[0] < 0 ? 0 : trsv_not_ready<T>(); }
-  __device__ __forceinline__ T    value(int) const { return solution[0]; }
+  TRSV_INLINE void load(const LevelCSRView<T> &, int c) { column[0] = c; }
+  TRSV_INLINE void start(const T *) { solution[0] = column[0] < 0 ? 0 : trsv_not_ready<T>(); }
+  TRSV_INLINE T    value(int) const { return solution[0]; }
 };
 
 /* A dependency that the row recomputes if its column is marked. If not, the row waits for it. */
@@ -62,7 +62,7 @@ template <class T> struct Recomputed {
   Quad<T>              factor;
   T                    inverse, sum, solution[words];
 
-  __device__ __forceinline__ void load(const LevelCSRView<T> &A, int c)
+  TRSV_INLINE void load(const LevelCSRView<T> &A, int c)
   {
     const int       q      = -2 - c;
     const Quad<int> source = q < 0 ? Quad<int>{{c, -1, -1, -1}} : ((const Quad<int> *)A.columns)[q];
@@ -74,13 +74,13 @@ template <class T> struct Recomputed {
     for (int m = 0; m < words; m++) /* the marks of row q itself are ignored */
       column[m] = source.v[m] < -1 ? -2 - source.v[m] : source.v[m];
   }
-  __device__ __forceinline__ void start(const T *b)
+  TRSV_INLINE void start(const T *b)
   {
     sum = from < 0 ? 0 : b[from];
 #pragma unroll
     for (int m = 0; m < words; m++) solution[m] = column[m] < 0 ? 0 : trsv_not_ready<T>();
   }
-  __device__ __forceinline__ T value(int c) const
+  TRSV_INLINE T value(int c) const
   {
     T one = solution[0];
 
@@ -96,9 +96,9 @@ template <class T> struct Recomputed {
 
 /* Solves the rows of a block. Term: Awaited or Recomputed. *turn, in shared memory: 0 or 1 in alternate launches; the
    caller sets it if ROLE is ALONE. aborted: the forward triangle delivers no more values. */
-template <class T, class Term, Role ROLE> static __device__ __forceinline__ void thread_rows(
-  const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *forward_solution,
-  const T *b, T *x)
+template <class T, class Term, Role ROLE>
+static TRSV_INLINE void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn,
+                                    bool aborted, T *forward_solution, const T *b, T *x)
 {
   const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
