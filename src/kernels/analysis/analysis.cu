@@ -183,10 +183,9 @@ static __global__ void analysis_span(const __grid_constant__ Triangles all, unsi
   const unsigned      which = blockIdx.x >= blocks, block = which ? blockIdx.x - blocks : blockIdx.x;
   const LevelSets     s     = all.sets[which];
   TrsvMeasures *const found = &all.found[which].measures;
-  const int l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
-            size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size),
-            entries = found->entries;
-  const Sum mine    = warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
+  const int           l = (int)(block * BLOCK + threadIdx.x), first = l < s.levels ? s.start[l] : 0,
+            size = l < s.levels ? s.start[l + 1] - first : 0, cut = TRSV_SPAN_CUT(size), entries = found->entries;
+  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(s.order[first + size - 1 - cut] - s.order[first + cut]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(&found->spans, mine);
   if (!block && entries) analysis_sample(all.A[which], entries, &found->hubs);
@@ -317,6 +316,5 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, i
   TrsvCall(scratch.take(entries, row, entries, number, entries, sorted));
   TrsvCall(TrsvLaunchEach(analysis_entries, A->rows, TriangleView(A), row, number));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source));
-  return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, n), A->rows, n, sorted, source, row, offsets,
-                        columns);
+  return TrsvLaunchEach(analysis_transpose, max(A->rows + 1, n), A->rows, n, sorted, source, row, offsets, columns);
 }

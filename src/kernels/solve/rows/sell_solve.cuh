@@ -1,7 +1,12 @@
 /*
    sell_solve.cuh: the kernel of the algorithm `sell`: a warp for each slice of 32 rows, for triangles with few and wide
-   level sets, like those of an ordering by colors. sell.h has the layout; sell_plan.cu chooses between slices of the
-   matrix's own order and slices of the level order; split_rows.cu splits longer rows.
+   level sets, like those of an ordering by colors. sell.cu chooses between slices of the matrix's own order and slices
+   of the level order; split_rows.cu splits longer rows.
+
+   The rows are in an order in which each row comes after its dependencies. A slice is up to 32 consecutive rows; a warp
+   solves it, a lane for each row. The n-th entries of all rows of a slice are stored side by side (SELL-32); the first
+   entries of a row are those in columns of its own slice. A slice solves its rows after all values from other slices
+   are ready. So slices have level sets, like rows; sell.cu counts them.
 
    Mapping: the block of ticket t solves WARPS slices, from t * WARPS on: a warp for each slice, a lane for each row.
      There is separate code for slices whose longest row has at most 2, 3, 4, or more entries, which does not test
@@ -18,16 +23,52 @@
      is that of the hierarchical version, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020),
      which took it from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes: no
      barrier between colors; the value is its own flag, and is stored only if another slice depends on it; blocks and
-     colors are found from the pattern (sell_plan.cu); a slice has several blocks, whose rows pass values inside the
-     warp, so that only colors are hops through L2. */
+     colors are found from the pattern (sell.cu); a slice has several blocks, whose rows pass values inside the warp, so
+     that only colors are hops through L2. */
 #ifndef TRSV_SELL_SOLVE_CUH
 #define TRSV_SELL_SOLVE_CUH
 
-#include "solve/rows/sell.h"
+#include <limits.h>
+#include "solve/rows/level_csr.h"
 
 enum {
-  TURNS = 3 /* turns of a chain without a branch between them: enough for the runs of a grid in multicolor order */
+  BLOCK  = 256,
+  LANES  = 32,
+  WARPS  = BLOCK / LANES,
+  NARROW = 4,        /* entries of a row, which its lane has in registers, at most */
+  WIDE   = 6,        /* the same if the longest row has 5 or 6 entries */
+  TURNS  = 3,        /* turns of a chain without a branch between them: enough for a grid in multicolor order */
+  NONE   = SHRT_MIN, /* a column without an entry. Other columns: position - base, >= 0, of a row of another slice;
+                        ~lane, < 0, of a row of this slice */
+
+  /* fields of a slice's shape; bits 0 to 7: the number of its rows */
+  TRSV_SHAPE_WIDTH = 8,       /* from this bit on: entries of the longest row */
+  TRSV_SHAPE_OWN   = 1 << 16, /* set: some row depends on a row of the slice that is not the one before it */
+  TRSV_SHAPE_TURNS = 24       /* if not set, from this bit on: dependencies in the longest chain of the slice */
 };
+
+/* 16 bytes, which kernels load in one access. */
+struct alignas(16) TrsvSlice {
+  int      first; /* the position of the first row */
+  int      start; /* the first entry is LANES * start */
+  unsigned shape;
+  unsigned exported; /* a bit for each row that another slice depends on */
+};
+
+/* The data of a plan. */
+typedef struct {
+  TrsvLevelCSR rows;
+  TrsvSlice   *slice;
+  int         *base;           /* of the n-th entries of each slice, from its start on; NULL: columns have 32 bits */
+  void        *columns;        /* [off] of short with base, else of int */
+  int          slices, levels; /* levels: level sets of the slices, or of the rows if these are in level order */
+  int          width;          /* NARROW or WIDE */
+  bool         straight_from, straight_to; /* the index into b, into x, is computed from the position: see SellView */
+  int          turn;                       /* rows - 1 if position p is row turn - p, -1 if it is row p */
+} Sell;
+
+/* True for an entry in a column of the row's own slice. */
+static TRSV_INLINE bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
 
 /* Blocks on a multiprocessor, limited by registers. */
 static constexpr int resident_blocks(int width, size_t size)
