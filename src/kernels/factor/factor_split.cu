@@ -221,9 +221,9 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
             [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
-/* Checks the rows of A and waits. Sets f->l_offsets, for ICC those of the lower triangle of A, and the entries of A, L
-   and U. */
-static TrsvError CountEntries(TrsvFactor *f, const int *offsets, const int *columns)
+/* Checks the rows of A and waits. Sets f->entries; and if no permutation follows, f->l_offsets, for ICC those of the
+   lower triangle of A, and the entries of L and U. */
+static TrsvError CountEntries(TrsvFactor *f, const int *offsets, const int *columns, bool permutation_follows)
 {
   int *const       bad    = (int *)&f->status->row;
   const int *const from[] = {bad, offsets + f->rows, f->l_offsets + f->rows};
@@ -233,11 +233,12 @@ static TrsvError CountEntries(TrsvFactor *f, const int *offsets, const int *colu
   TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
   TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, offsets, columns, left, bad));
-  TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
-  TrsvCall(TrsvDeviceDownloadEach(found, from, 3));
+  if (!permutation_follows) TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
+  TrsvCall(TrsvDeviceDownloadEach(found, from, permutation_follows ? 2 : 3));
   f->entries = found[1];
   if (found[0])
     return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, f->entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
+  if (permutation_follows) return TRSV_SUCCESS;
   f->lower = found[2];
   f->upper = f->entries - f->lower;
   return TRSV_SUCCESS;
@@ -303,10 +304,10 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
 
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->l_offsets));
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->u_offsets));
-  TrsvCall(CountEntries(f, offsets, columns));
+  TrsvCall(CountEntries(f, offsets, columns, order != NULL));
   if (order) {
     TrsvCall(PermutePattern(f, order, memory, &offsets, &columns, &permuted));
-    TrsvCall(CountEntries(f, offsets, columns)); /* a permutation of a valid pattern is valid */
+    TrsvCall(CountEntries(f, offsets, columns, false)); /* a permutation of a valid pattern is valid */
   }
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
   if (f->kind == TRSV_ICC) TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows, &f->a_row_start));

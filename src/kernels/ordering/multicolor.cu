@@ -25,8 +25,11 @@ enum {
 
 typedef unsigned long long Bits;
 
-static __global__ void multicolor_sample(const TrsvColorMatrix A, TrsvGridSamples *samples)
+/* Also finds the number of entries, which A does not have. */
+static __global__ void multicolor_sample(TrsvColorMatrix A, TrsvGridSamples *samples)
 {
+  A.entries = A.offsets[A.rows];
+  if (threadIdx.x == 0) samples->entries = A.entries;
   TrsvGridSample(&A, (int)threadIdx.x, samples);
 }
 
@@ -338,11 +341,11 @@ extern "C" TrsvError TrsvDeviceOrder(TrsvColorMatrix *A, TrsvOrdering *o)
   unsigned       *color, *sorted;
   int            *natural, grid, colors = 0;
 
-  TrsvCall(TrsvDeviceDownload(&A->entries, A->offsets + rows, sizeof(A->entries), NULL));
-  if (A->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", A->entries);
   TrsvCall(scratch.take(rows, color, rows, sorted, rows, natural, 1, sampled));
   TrsvCall(TrsvLaunch(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, NULL, *A, sampled));
   TrsvCall(TrsvDeviceDownload(&samples, sampled, sizeof(samples), NULL));
+  A->entries = samples.entries;
+  if (A->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", A->entries);
   TrsvCall(TrsvGridFind(A, &samples, CheckGrid, &g, &grid));
   if (grid) {
     colors = TrsvGridColors(&g);

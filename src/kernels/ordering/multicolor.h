@@ -51,8 +51,9 @@ typedef struct {
 } TrsvGrid;
 
 /* Of rows spread over a matrix: the number of entries, and column - row and value (1 without values) of each. count is
-   -1 for an invalid row or one with too many entries. */
+   -1 for an invalid row or one with too many entries. entries: of the matrix, where the device samples. */
 typedef struct {
+  int    entries;
   int    count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
   double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
