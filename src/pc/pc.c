@@ -223,7 +223,7 @@ static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
   /* PETSc would make two index sets for the natural ordering: 12 ms for 2e6 rows */
   PetscCall(PetscStrcmp(p->given_ordering, MATORDERINGNATURAL, &natural));
   p->skip_orderings = (PetscBool)((natural || !p->given_ordering[0]) && !p->moves_diagonal);
-  /* for a matrix on a GPU PCILU has replaced the shift nonzero by another, which it would keep */
+  /* PCILU has replaced the shift nonzero by another, unless the type is aij, and would keep that */
   if (p->has_shift) PetscCall((*p->setshifttype)(pc, p->shift));
   /* a factor that stays does not pass PCFactorSetUpMatSolverType() */
   if (F) ((SpTRSVGPU *)F->data)->nonzero_shift = HasNonzeroShift(p);
@@ -296,7 +296,8 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Statistics, named algorithms and the ordering multicolor need the type `MATAIJ` or one derived from it.
 
    If PETSc has only ICC for a type, such as `MATSBAIJ`, or only ILU, such as `MATDENSE`, that is the default.
-   `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too; `PCILU` replaces it by `MAT_SHIFT_INBLOCKS`.
+   `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too, and for ICC of all types; `PCILU` replaces it by
+   `MAT_SHIFT_INBLOCKS`.
 
    With complex scalars ICC on the GPU is U^H D U, which `KSPCG` needs, or U^T D U if the matrix is known to be
    symmetric and neither Hermitian nor SPD. On the host it is PETSc's U^T D U; a matrix that is known to be Hermitian

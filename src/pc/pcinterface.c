@@ -51,6 +51,7 @@ static PetscErrorCode DiscardFactor(PC pc)
    Note:
    The default is ICC if the matrix is known to be symmetric positive definite at the set-up (`MatSetOption()` with
    `MAT_SPD`), otherwise ILU. The default of `PCFactorSetShiftType()` is then positive definite for ICC, none for ILU.
+   PETSc forgets `MAT_SPD` when values are next assembled, unless `MAT_SPD_ETERNAL` is also set.
 
 .seealso: `PCSpTRSVGPUGetFactorType()`, `PCSpTRSVGPUGetChosenFactorType()`, `PCICC`, `PCILU`
 @*/

@@ -30,7 +30,7 @@ static PetscErrorCode Finalize(void)
    that loads it with -dll_append need not call it. Calls after the first do nothing.
 
    It fails if the library was built for a PETSc of another minor version, with other scalars or indices, or with CUDA
-   if the PETSc that runs has none, and conversely.
+   or SAWs if the PETSc that runs has none, and conversely.
 
 .seealso: `MatSolverTypeRegister()`, `PCRegister()`, `MatOrderingRegister()`
 @*/

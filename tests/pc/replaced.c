@@ -233,6 +233,7 @@ static PetscErrorCode CheckShift(void)
   Mat                  A, B;
   PC                   pc[2];
   Vec                  b, x[2];
+  MatFactorShiftType   shift;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 20, 20, 3, NULL, &A));
@@ -260,6 +261,8 @@ static PetscErrorCode CheckShift(void)
       PetscCall(PCApply(pc[ours], b, x[ours]));
     }
     PetscCall(CheckVec(types[t], x[1], x[0], 0));
+    PetscCall(PCFactorGetShiftType(pc[1], &shift));
+    if (shift != MAT_SHIFT_NONZERO) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: shift %d\n", types[t], (int)shift));
     for (int ours = 0; ours < 2; ours++) {
       PetscCall(VecDestroy(&x[ours]));
       PetscCall(PCDestroy(&pc[ours]));

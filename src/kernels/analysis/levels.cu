@@ -10,7 +10,8 @@
    dependents of a row in L are the dependencies of the same row in U: its height in L is its level in U, and the
    reverse. A schedule then needs no search for heights. The check uses the definition, not the pattern: the height of a
    row is greater than those of all its dependents, and, unless it is 0, exceeds that of one dependent by 1. The threads
-   of a block share the entries of its rows (rows_each); then a thread for each row. No thread waits.
+   of a block share the entries of its rows (rows_each); then a thread for each row. No thread waits; launches in
+   sequence; threads that write the same word write the same value.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"

@@ -121,6 +121,7 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
   if (!error) {
     f->bytes += bytes;
     error = TrsvDeviceSynchronize();
+    if (error) TrsvFactorFree(f, sizeof(int), f->rows, &f->row_of_group); /* it may be incomplete */
   }
   TrsvAnalysisDestroy(&made);
   return error;

@@ -28,8 +28,9 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 
-/* TrsvFactorCreate in two halves. Between them only TrsvFactorPredict, which then leaves out the longest row of a warp,
-   and TrsvFactorDestroy may be called. On an error *factor is NULL. */
+/* TrsvFactorCreate in two halves: Begin makes the triangles, the analyses and the statistics, End the rest. Between
+   them only TrsvFactorPredict, which then leaves out the longest row of a warp, and TrsvFactorDestroy may be called. On
+   an error *factor is NULL. */
 TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
 TrsvError TrsvFactorEnd(TrsvFactor **factor);

@@ -4,6 +4,7 @@
    Mapping: a thread for each index. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
    copies.
 */
+#include <limits.h>
 #include <stdint.h>
 #include "device/setup.cuh"
 #include "ilu/ilu.h"
@@ -27,7 +28,7 @@ extern "C" TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed)
   if (!A->wide) return TRSV_SUCCESS;
   *narrowed = {A->rows, NULL, NULL, A->values, 0};
   TrsvCall(TrsvDeviceDownload(&entries, offsets + A->rows, sizeof(entries), NULL));
-  if (entries < 0) entries = 0; /* not checked yet */
+  if (entries < 0 || entries > INT_MAX) entries = 0; /* the last offset becomes -1, which is refused later */
   TrsvCall(TrsvScratchArrays(&memory, starts, to_offsets, (size_t)entries, to_columns));
   narrowed->offsets = to_offsets; /* the start of the memory */
   narrowed->columns = to_columns;

@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   for (unsigned mine; dataflow_pass(pass, word, sync, mine);) { }
 }
 
-/* The same for waves, and the largest color. */
+/* The colors of the rows by the words of their nodes, natural as above, and the largest color. */
 static __global__ void multicolor_wave_colors(const TrsvColorMatrix A, const unsigned *word, unsigned *color,
                                               int *natural, unsigned *largest)
 {

@@ -51,7 +51,8 @@ typedef struct {
 } TrsvGrid;
 
 /* Of rows spread over a matrix: the number of entries, and column - row and value (1 without values) of each. count is
-   -1 for an invalid row or one with too many entries. entries: of the matrix, where the device samples. */
+   -1 for an invalid row or one with too many entries. entries: those of the matrix; only
+   set on a device. */
 typedef struct {
   int    entries;
   int    count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];

@@ -347,6 +347,19 @@ static void TestNarrow(void)
     free(wide);
     free(narrow);
   }
+  for (int shift = 31; shift < 34; shift++) { /* more entries than 32 bits count: no column is read */
+    const int64_t offsets[] = {0, ((int64_t)1 << shift) + 5};
+    int64_t      *device;
+    TrsvCSR       A = {1, NULL, NULL, NULL, 1}, N;
+
+    ExpectError(TrsvDeviceAlloc(sizeof(offsets), &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    ExpectError(TrsvDeviceUpload(device, offsets, sizeof(offsets), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+    A.offsets = A.columns = (const int *)device;
+    ExpectError(TrsvNarrowCreate(&A, &N), TRSV_SUCCESS, "TrsvNarrowCreate");
+    EqualsHost(N.offsets, (const int[]){0, -1}, 2, "offsets");
+    TrsvNarrowDestroy(&A, &N);
+    TrsvDeviceFree(device);
+  }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
 }

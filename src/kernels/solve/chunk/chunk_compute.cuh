@@ -10,9 +10,9 @@
      only if a probe found one not ready. These waits need no limit: the warps that fill the cells bound them.
    The order of this work, and how many steps before it is done, is the fastest measured for each K.
 
-   PTX's memory model does not cover accesses of different sizes. The kernel assumes that a load of the warp finds a
-   whole word, or both words of a complex value, after a probe has found its upper 4 bytes, if one access of 8 bytes
-   stored the word (tests/gpu/waits.cu). */
+   PTX's memory model does not cover accesses of different sizes. Each word is stored by one access of 8 bytes. After a
+   probe has found the upper 4 bytes of a word, or of both words of a complex value, the kernel assumes that a later
+   load of the warp finds all of it (tests/gpu/waits.cu). */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 

@@ -8,8 +8,8 @@
 #include "solve/chunk/chunk.cuh"
 #include "solve/schedule/chunk_graph.cuh"
 
-/* The schedule and the arrays of an emission. A use is a dependency that is read from a cell for imports. words are
-   those of all its launches. */
+/* The schedule and the arrays of an emission. A use is a dependency that is read from a cell for imports. words: those
+   of all launches of the emission. */
 struct ChunkEmission : ChunkSchedule {
   ChunkGraph G;
   int        capacity, size;     /* cells for imports; bytes of a value */

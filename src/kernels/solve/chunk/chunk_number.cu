@@ -234,9 +234,9 @@ static __global__ void cells_batches(const ChunkEmission e, int *batch_of)
   batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
-/* after, zeros before: the number of stages that must end before a batch gets its cells. check: instead checks that
-   each batch gets its cells two stages before the first stage that needs it: a stage is ready only after its imports
-   have cells, and the stage before it ends only after that. */
+/* Without check: after, zeros before, becomes the number of stages that must end before a batch gets its cells. With
+   check, in a later launch: does each batch get its cells two stages before the first stage that needs it? A stage is
+   ready only after its imports have cells, and the stage before it ends only after that. */
 static __global__ void cells_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count, bool check)
 {
   const int m = trsv_index();
@@ -256,13 +256,13 @@ static TrsvError MakeBatches(TrsvPlan *plan, const ChunkEmission *e, int *fits)
 {
   ChunkPlan   *c       = (ChunkPlan *)plan->data;
   const int    imports = c->schedule.imports;
-  const size_t batches = sizeof(int) * (size_t)(imports / CHUNK_BATCH + e->settings.chunks);
+  const size_t bytes   = sizeof(int) * (size_t)(imports / CHUNK_BATCH + e->settings.chunks);
   unsigned     late;
 
   TrsvCall(ChunkAllocate(plan, sizeof(int) * (size_t)e->stages, &c->batch_of));
-  TrsvCall(ChunkAllocate(plan, batches, &c->after));
+  TrsvCall(ChunkAllocate(plan, bytes, &c->after));
   TrsvCall(TrsvLaunchEach(cells_batches, (size_t)e->stages, *e, c->batch_of));
-  TrsvCall(TrsvDeviceClear(c->after, batches, NULL));
+  TrsvCall(TrsvDeviceClear(c->after, bytes, NULL));
   TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, false));
   TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, true));
   TrsvCall(TrsvDeviceDownload(&late, e->words + CHUNK_TOO_LATE, sizeof(late), NULL));

@@ -18,7 +18,7 @@ enum {
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;
-  void        *memory; /* holds columns and order; offsets are the plan's. NULL: there is no pattern */
+  void        *memory; /* holds columns and order; offsets are the plan's. NULL: no pattern, or no more */
 };
 
 /* What kernels need of a plan, beside T. A position is the place of a row in solve order. */
@@ -149,7 +149,7 @@ TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *v, InverseSizes *, int size, const int *source);
 
 /* Begin chooses the size of the blocks, makes all patterns and begins the plan of the product; *inverse stays NULL if
-   no size is predicted to be faster than T. End completes that plan, unless it is complete. Both set plan->bytes. */
+   no size is predicted to be faster than T. End completes that plan, unless it is complete, and adds its bytes. */
 TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);

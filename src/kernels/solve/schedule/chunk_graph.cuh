@@ -96,7 +96,7 @@ struct ChunkSchedule {
   int              *time;         /* [nodes] */
   unsigned         *spare[2];     /* [nodes] scratch for the emission */
   void             *early;        /* holds time and spare; freed once all imports have cells */
-  unsigned         *words;        /* of the launch, until TrsvChunkPlaceEnd */
+  unsigned         *words;        /* of the launch; in placing */
   void             *placing;      /* holds words and the other scratch of the launch */
 };
 
@@ -106,7 +106,7 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *, const TrsvChunkSettings *, C
 TrsvError TrsvChunkPlaceEnd(ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 
-/* The first record of a position, or of those after it. */
+/* The first record of position p; for p = n the number of records. */
 static __device__ __forceinline__ int chunk_first(const int *first, int p) { return first ? first[p] : p; }
 
 /* The chunk of a position: all chunks have about the same number of records. */

@@ -11,7 +11,8 @@
 
    The height of a position is the length of the longest chain of dependents after it. The levels of the matrix's other
    triangle are copied if they are the heights (levels.cu); otherwise the kernel below finds the heights. They do not
-   depend on chunks, so all settings share them. (Levels instead of heights make longer schedules.)
+   depend on chunks, so all settings share them. (Levels instead of heights make longer schedules of irregular
+   matrices.)
 
    Mapping: one thread for each position or partial sum; for heights from the last level set to the first, and a whole
      warp polls for a thread with many dependents. Each warp takes one ticket after another, of 32 positions. The grid
