@@ -21,6 +21,9 @@ static int HasTail(int i, int j)
   return i == j || (i < 512 && j < 512 && dx + dy + dz == 1);
 }
 
+/* The same without any entry in that line. */
+static int HasEmptyTail(int i, int j) { return i < 512 && HasTail(i, j); }
+
 /* Seven rows have the same columns: their own and those of the next seven. */
 static int HasSevens(int i, int j) { return j / 7 == i / 7 || j / 7 == i / 7 + 1; }
 
@@ -83,5 +86,6 @@ void TestPatterns(void)
   for (unsigned seed = 1; seed <= 8; seed++) CheckNodes(seed);
   CheckPattern("three planes that reach over one", 108, HasPlanes, 108);
   CheckPattern("a grid and rows beyond it", 520, HasTail, 0);
+  CheckPattern("a grid and empty rows beyond it", 520, HasEmptyTail, 0);
   CheckPattern("seven rows with the same columns", 210, HasSevens, 0);
 }
