@@ -39,9 +39,19 @@ static Build GetBuild(void)
 
 static int ToInt(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : f->narrow; }
 
+static PetscErrorCode HasPackage(const char name[], int *has)
+{
+  Foreign found = {.wide = 0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscHasExternalPackage(name, &found.flag));
+  *has = found.wide != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GetRunning(Build *b)
 {
-  static const char *const packages[] = {"cuda", "hip", "sycl", "kokkos", "viennacl", "saws"};
+  static const char *const devices[] = {"hip", "sycl", "kokkos", "viennacl"};
   Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0};
   Foreign       found = {.wide = 0};
   PetscDataType type  = PETSC_DATATYPE_UNKNOWN;
@@ -56,16 +66,11 @@ static PetscErrorCode GetRunning(Build *b)
   b->major   = ToInt(&major, b->index);
   b->minor   = ToInt(&minor, b->index);
   b->release = ToInt(&release, b->index);
-  b->cuda = b->device = b->saws = 0;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(packages); i++) {
-    Foreign has = {.wide = 0};
-
-    PetscCall(PetscHasExternalPackage(packages[i], &has.flag));
-    if (!has.wide) continue;
-    if (!strcmp(packages[i], "saws")) b->saws = 1;
-    else b->device = 1;
-    if (!i) b->cuda = 1;
-  }
+  PetscCall(HasPackage("saws", &b->saws));
+  PetscCall(HasPackage("cuda", &b->cuda));
+  b->device = b->cuda;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices) && !b->device; i++)
+    PetscCall(HasPackage(devices[i], &b->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

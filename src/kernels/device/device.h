@@ -15,7 +15,8 @@
 TRSV_C_BEGIN
 
 /* memory.cu: device memory that any stream may use at once. pointer is the address of a pointer. TrsvDeviceFree waits
-   until the device is idle; TrsvDeviceFreeAll waits once for n pieces of memory of one device. Pointers may be NULL. */
+   until the device is idle; TrsvDeviceFreeAll waits once for n pieces of memory of one device. What is freed may be
+   NULL. */
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 void      TrsvDeviceFreeAll(int n, void *const memory[]);
