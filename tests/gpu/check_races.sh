@@ -8,6 +8,8 @@ and='=========     and Read access at'
 end='========= RACECHECK SUMMARY: 3 hazards displayed (3 errors, 0 warnings)'
 flag="$head trsv_shared_store(unsigned int, unsigned int)+0x2a80 in threads.cuh:174
 $and T1 trsv_shared_load<unsigned int>(unsigned int)+0x26d0 in threads.cuh:151 [5232 hazards]"
+named="$head trsv_shared_store(unsigned int, double)+0x4e20 in threads.cuh:64
+$and trsv_store_if(double *, double, bool)+0x6940 in threads.cuh:64 [16 hazards]"
 stage="$head trsv_shared_store(unsigned int, double)+0x4e20 in threads.cuh:166
 $and T1 trsv_shared_load<TrsvQuad>(unsigned int)+0x62a0 in threads.cuh:159 [128 hazards]"
 arguments='const PlaceView &, PlaceShared &, unsigned int, int, int'
@@ -26,6 +28,8 @@ sorted() { # LOG PATTERN STATUS: does races.py print a line with PATTERN, and en
   [ $status = "$3" ] && grep -q -- "$2" <<<"$out" || { echo "$out, exit status $status"; return 1; }
 }
 check "races: words that are their own flags" sorted "$flag
+$end" "^  1 reports: words that are" 0
+check "races: a read that bears the name of a store to global memory" sorted "$named
 $end" "^  1 reports: words that are" 0
 check "races: records of a stage" sorted "$stage
 $end" "^  1 reports: records and" 0

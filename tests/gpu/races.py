@@ -15,13 +15,14 @@ import sys
 ACCESS = re.compile(r"(Read|Write) access at (?:void |T1 )?(.*?)\+0x\w+ in (\S+?):(\d+)")
 
 # An exchange: why it is none, functions that write, functions that read, as the tool names them without arguments. A
-# pair of writes is explained if both functions write.
+# pair of writes is explained if both functions write. The functions of one macro stand in one line, and the tool may
+# name the one before: trsv_store_if stores to global memory, so that a read in its line is trsv_shared_load's.
 EXCHANGES = (
     (
         "words that are their own flags, and counters: volatile, release and acquire accesses of one word (sync.cuh)",
         r"trsv_(shared_(store|release)|push_if|canonical<.*>)",
         r"trsv_shared_(load<(unsigned int|float|double|TrsvComplex<.*>)>|acquire)|chunk_compute<.*"
-        r"|unsigned int dataflow_find<.*",
+        r"|unsigned int dataflow_find<.*|trsv_store_if",
     ),
     (
         "records and right-hand sides of a stage: copied or stored before an arrival at its barrier, read after a wait"
