@@ -26,35 +26,30 @@ static const double margin = 0.98, hopeless = 2;
 /* The data of measured solves, all on the device. */
 typedef struct {
   TrsvMatrix      T;
-  const void     *source, *values; /* source: NULL: values are in the order of columns */
+  int            *source; /* NULL: values are in the order of columns */
   TrsvPermutation places;
-  void           *own[6], *b, *x; /* own: copies of data of the host */
+  void           *values, *b, *x;
+  TrsvPlan       *plan;
   TrsvStream      stream;
   double          bound; /* the largest backward error of a right solution */
   double          end;   /* the clock's time at which tuning ends */
 } Trial;
 
-typedef struct {
-  TrsvPlan    *plan;
-  const Trial *trial;
-} TimedSolve;
-
 static TrsvError SolveOnce(void *data, TrsvStream stream)
 {
-  const TimedSolve *const s = data;
+  const Trial *const t = data;
 
-  return TrsvPlanSolve(s->plan, s->trial->b, s->trial->x, stream);
+  return TrsvPlanSolve(t->plan, t->b, t->x, stream);
 }
 
 /* The median time of solves. Stops early if the plan is much slower than the best one. */
-static TrsvError MeasureTime(TrsvPlan *plan, const Trial *t, double best, double *seconds)
+static TrsvError MeasureTime(Trial *t, double best, double *seconds)
 {
-  TimedSolve solve = {plan, t};
-  double     times[SOLVES];
-  int        n = 0;
+  double times[SOLVES];
+  int    n = 0;
 
   while (n < SOLVES && (n < LEAST || TrsvSeconds() < t->end)) {
-    TrsvCall(TrsvDeviceTime(SolveOnce, &solve, t->stream, &times[n]));
+    TrsvCall(TrsvDeviceTime(SolveOnce, t, t->stream, &times[n]));
     if (++n == LEAST) {
       qsort(times, LEAST, sizeof(times[0]), TrsvAscending);
       if (times[0] > hopeless * best) break;
@@ -65,28 +60,21 @@ static TrsvError MeasureTime(TrsvPlan *plan, const Trial *t, double best, double
   return TRSV_SUCCESS;
 }
 
-static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTrial *r)
+static TrsvError MeasurePlan(TrsvPlan *plan, Trial *t, double best, TrsvTrial *r)
 {
   TrsvError error;
 
+  t->plan      = plan;
   r->algorithm = plan->algorithm;
   r->seconds   = 0;
   r->wrong     = 0;
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
   TrsvCall(TrsvClearWords(t->T.precision, (size_t)t->T.rows, t->x, NULL, t->stream)); /* NaN */
-  TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
+  TrsvCall(SolveOnce(t, t->stream));
   TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, &t->places, t->b, t->x, &r->error, t->stream));
-  error = MeasureTime(plan, t, best, &r->seconds);
+  error = MeasureTime(t, best, &r->seconds);
   if (error != TRSV_ERR_TIMEOUT) return error;
   r->error = INFINITY; /* a wait exceeded its limit: x holds NaN */
-  return TRSV_SUCCESS;
-}
-
-/* *to: from, or a copy on the device of data of the host, which may be NULL. to: the address of a pointer. */
-static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory, void *to, void **own)
-{
-  if (memory == TRSV_HOST) TrsvCall(TrsvCopyNew(TRSV_DEVICE, TRSV_HOST, from, bytes, own));
-  *(const void **)to = memory == TRSV_HOST ? *own : from;
   return TRSV_SUCCESS;
 }
 
@@ -100,12 +88,13 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMemberTask *m, const void *val
   TrsvError               error;
 
   t->T = *T;
-  TrsvCall(BringToDevice(T->offsets, sizeof(int) * (rows + 1), T->memory, &t->T.offsets, &t->own[0]));
-  TrsvCall(BringToDevice(T->columns, sizeof(int) * entries, T->memory, &t->T.columns, &t->own[1]));
-  TrsvCall(BringToDevice(m->source, sizeof(int) * entries, T->memory, &t->source, &t->own[2]));
-  TrsvCall(BringToDevice(values, size * entries, memory, &t->values, &t->own[3]));
-  TrsvCall(BringToDevice(m->places.b_index, sizeof(int) * rows, T->memory, &t->places.b_index, &t->own[4]));
-  TrsvCall(BringToDevice(m->places.x_index, sizeof(int) * rows, T->memory, &t->places.x_index, &t->own[5]));
+  t->T.offsets = t->T.columns = NULL;
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, T->offsets, sizeof(int) * (rows + 1), &t->T.offsets));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, T->columns, sizeof(int) * entries, &t->T.columns));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, m->source, sizeof(int) * entries, &t->source));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, values, size * entries, &t->values));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, m->places.b_index, sizeof(int) * rows, &t->places.b_index));
+  TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, m->places.x_index, sizeof(int) * rows, &t->places.x_index));
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->b));
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->x));
   TrsvCall(TrsvAlloc(size * rows, &b));
@@ -151,7 +140,7 @@ static int IsMeasured(const TrsvPairMember *m, const TrsvPlan *candidate)
 }
 
 /* Measures a candidate, and keeps it or the incumbent. */
-static TrsvError CompareWithIncumbent(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
+static TrsvError CompareWithIncumbent(TrsvPairMember *m, TrsvPlan **candidate, Trial *t)
 {
   TrsvTrial *const now = &m->trials[m->chosen], *const r = &m->trials[m->trial_count];
   const int        now_right = now->error <= t->bound;
@@ -174,7 +163,7 @@ static TrsvError CompareWithIncumbent(TrsvPairMember *m, TrsvPlan **candidate, c
 }
 
 /* Measures the incumbent, then candidates until the time is over. */
-static TrsvError MeasureCandidates(const TrsvMemberTask *task, const void *values, TrsvMemory memory, const Trial *t)
+static TrsvError MeasureCandidates(const TrsvMemberTask *task, const void *values, TrsvMemory memory, Trial *t)
 {
   TrsvPairMember *const      m     = task->member;
   const TrsvAlgorithm *const named = task->named, *const first = m->choice.algorithm, *list[CANDIDATES];
@@ -219,9 +208,9 @@ static TrsvError TuneMember(TrsvMemberTask task, const void *values, TrsvMemory 
   if (!error) error = PrepareTrial(&t, &task, values, memory);
   if (!error) error = MeasureCandidates(&task, values, memory, &t);
   TrsvTaskFree(&task);
-  for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
-  TrsvDeviceFree(t.b);
-  TrsvDeviceFree(t.x);
+  void *const all[] = {(void *)t.T.offsets, (void *)t.T.columns, t.source, (void *)t.places.b_index,
+                       (void *)t.places.x_index, t.values, t.b, t.x};
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
   m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
   (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "there is no memory to measure other algorithms");
