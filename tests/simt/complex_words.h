@@ -28,12 +28,15 @@ template <class R> static inline void trsv_push_if(TrsvPeer p, unsigned a, TrsvC
   trsv_push_if(p, a + (unsigned)sizeof(R), v.im, condition);
 }
 
-#define TRSV_COMPLEX_WORDS(R, suffix, letter) \
+#define SIMT_COMPLEX_SHARED_LOAD(R) \
   template <> inline TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a, simt::Line at) \
   { \
     const R re = trsv_shared_load<R>(a, at); \
 \
     return {re, trsv_shared_load<R>(a + (unsigned)sizeof(R), at)}; \
   }
+SIMT_COMPLEX_SHARED_LOAD(float)
+SIMT_COMPLEX_SHARED_LOAD(double)
+#undef SIMT_COMPLEX_SHARED_LOAD
 
 #endif

@@ -70,86 +70,22 @@ template <class R> static TRSV_INLINE TrsvComplex<R> trsv_conjugate(TrsvComplex<
 template <class T> using TrsvReal = decltype(trsv_real(T())); /* the type of a magnitude */
 
 /* Complex words: the functions of threads.cuh and sync.cuh. */
+template <class R> struct TrsvWord<TrsvComplex<R>> : TrsvWord<R> { };
+
 #ifdef TRSV_SIMT
   #include "complex_words.h"
 #else
-  #if TRSV_CODE_90
-    #define TRSV_COMPLEX_PUSH(R, suffix, letter) \
-    static TRSV_INLINE void trsv_push_if(TrsvPeer peer, unsigned address, TrsvComplex<R> v, bool condition) \
-    { \
-      asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %4, 0; mov.b64 a, {%0, %1}; @p " \
-                   "st.relaxed.cluster.v2." suffix " [a], {%2, %3}; }" ::"r"(peer.low + address), \
-                   "r"(peer.high), letter(v.re), letter(v.im), "r"((unsigned)condition) \
-                   : "memory"); \
-    }
-  #else
-    #define TRSV_COMPLEX_PUSH(R, suffix, letter)
-  #endif
-  #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
-  static TRSV_INLINE TrsvComplex<R> trsv_load(const TrsvComplex<R> *p) \
-  { \
-    TrsvComplex<R> v; \
-    asm volatile("ld.relaxed.gpu.global.v2." suffix " {%0, %1}, [%2];" \
-                 : "=" letter(v.re), "=" letter(v.im) \
-                 : "l"(p) \
-                 : "memory"); \
-    return v; \
-  } \
-  static TRSV_INLINE void trsv_store(TrsvComplex<R> *p, TrsvComplex<R> v) \
-  { \
-    asm volatile("st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2};" ::"l"(p), letter(v.re), letter(v.im) \
-                 : "memory"); \
-  } \
-  template <> TRSV_INLINE TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a) \
-  { \
-    TrsvComplex<R> v; \
-    asm volatile("ld.volatile.shared.v2." suffix " {%0, %1}, [%2];" \
-                 : "=" letter(v.re), "=" letter(v.im) \
-                 : "r"(a) \
-                 : "memory"); \
-    return v; \
-  } \
-  static TRSV_INLINE void trsv_shared_store(unsigned a, TrsvComplex<R> v) \
-  { \
-    asm volatile("st.volatile.shared.v2." suffix " [%0], {%1, %2};" ::"r"(a), letter(v.re), letter(v.im) : "memory"); \
-  } \
-  static TRSV_INLINE void trsv_store_if(TrsvComplex<R> *p, TrsvComplex<R> v, bool condition) \
-  { \
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; " \
-                 "@p st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2}; }" ::"l"(p), \
-                 letter(v.re), letter(v.im), "r"((unsigned)condition) \
-                 : "memory"); \
-  } \
-  TRSV_COMPLEX_PUSH(R, suffix, letter) \
-  static TRSV_INLINE TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
-  { \
-    const auto v = __ldcs((const R##2 *)p); \
-    return {v.x, v.y}; \
-  }
+  #define TRSV_REGISTERS(letter) letter(v.re), letter(v.im)
+TRSV_WORD(TrsvComplex<float>, "v2.f32", "f", TRSV_REGISTERS, "{%0, %1}", "%2", "%3")
+TRSV_WORD(TrsvComplex<double>, "v2.f64", "d", TRSV_REGISTERS, "{%0, %1}", "%2", "%3")
+TRSV_PUSH(TrsvComplex<float>, "v2.f32", "f", TRSV_REGISTERS, "{%0, %1}", "%2", "%3", "%4")
+TRSV_PUSH(TrsvComplex<double>, "v2.f64", "d", TRSV_REGISTERS, "{%0, %1}", "%2", "%3", "%4")
+template <class R> static TRSV_INLINE TrsvComplex<R> __ldcs(const TrsvComplex<R> *p)
+{
+  const auto v = __ldcs((const std::conditional_t<sizeof(R) == sizeof(float), float2, double2> *)p);
+  return {v.x, v.y};
+}
 #endif
-TRSV_COMPLEX_WORDS(float, "f32", "f")
-TRSV_COMPLEX_WORDS(double, "f64", "d")
-#undef TRSV_COMPLEX_WORDS
-
-#define TRSV_COMPLEX_CONSTANT(R, name) \
-  template <> TRSV_INLINE TrsvComplex<R> name<TrsvComplex<R>>() { return {name<R>(), name<R>()}; }
-TRSV_COMPLEX_CONSTANT(float, trsv_not_ready)
-TRSV_COMPLEX_CONSTANT(double, trsv_not_ready)
-TRSV_COMPLEX_CONSTANT(float, trsv_nan)
-TRSV_COMPLEX_CONSTANT(double, trsv_nan)
-#undef TRSV_COMPLEX_CONSTANT
-
-/* A complex value has the mark if one half has. */
-#define TRSV_COMPLEX_MARK(R) \
-  template <> TRSV_INLINE unsigned trsv_mark<TrsvComplex<R>>() { return trsv_mark<R>(); } \
-  template <> TRSV_INLINE unsigned trsv_shared_mark<TrsvComplex<R>>(unsigned address) \
-  { \
-    const unsigned re = trsv_shared_mark<R>(address), im = trsv_shared_mark<R>(address + (unsigned)sizeof(R)); \
-    return re == trsv_mark<R>() ? re : im; \
-  }
-TRSV_COMPLEX_MARK(float)
-TRSV_COMPLEX_MARK(double)
-#undef TRSV_COMPLEX_MARK
 
 template <class R> static TRSV_INLINE bool trsv_is_ready(TrsvComplex<R> v)
 {
@@ -160,10 +96,6 @@ template <class R> static TRSV_INLINE unsigned trsv_mark_of(TrsvComplex<R> v)
   const unsigned re = trsv_mark_of(v.re);
 
   return re == trsv_mark<R>() ? re : trsv_mark_of(v.im);
-}
-template <class R> static TRSV_INLINE bool trsv_is_marked(TrsvComplex<R> v)
-{
-  return trsv_is_marked(v.re) || trsv_is_marked(v.im);
 }
 template <class R> static TRSV_INLINE TrsvComplex<R> trsv_unmarked(TrsvComplex<R> v)
 {

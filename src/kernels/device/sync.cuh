@@ -62,8 +62,16 @@ template <> struct TrsvWord<float> {
   static constexpr unsigned not_ready = 0xffc0dead, nan = 0x7fc00000;
 };
 
-template <class T> static TRSV_INLINE T    trsv_not_ready() { return trsv_from_bits(TrsvWord<T>::not_ready); }
-template <class T> static TRSV_INLINE T    trsv_nan() { return trsv_from_bits(TrsvWord<T>::nan); }
+/* The value whose words all have these bits: a complex value has two. */
+template <class T, class Bits> static TRSV_INLINE T trsv_of_words(Bits bits)
+{
+  const auto word = trsv_from_bits(bits);
+  if constexpr (sizeof(T) == sizeof(word)) return word;
+  else return {word, word};
+}
+
+template <class T> static TRSV_INLINE T    trsv_not_ready() { return trsv_of_words<T>(TrsvWord<T>::not_ready); }
+template <class T> static TRSV_INLINE T    trsv_nan() { return trsv_of_words<T>(TrsvWord<T>::nan); }
 template <class T> static TRSV_INLINE bool trsv_is_ready(T v) { return trsv_bits(v) != TrsvWord<T>::not_ready; }
 
 template <class T> static TRSV_INLINE T trsv_from_words(unsigned low, unsigned high)
@@ -75,15 +83,19 @@ template <class T> static TRSV_INLINE T trsv_from_words(unsigned low, unsigned h
 /* The 32 bits of NOT_READY that a value is compared with. If they differ, the value is ready; if not, it may be. */
 template <class T> static TRSV_INLINE unsigned trsv_mark()
 {
-  return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32));
+  return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(TrsvWord<T>::not_ready) - 32));
 }
 static TRSV_INLINE unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
 static TRSV_INLINE unsigned trsv_mark_of(float v) { return trsv_bits(v); }
 
-/* The mark word of a value in shared memory. */
+/* The 32 bits of a value in shared memory that are compared with the mark: a complex value has the mark if one half
+   has. */
 template <class T> static TRSV_INLINE unsigned trsv_shared_mark(unsigned address)
 {
-  return trsv_shared_load<unsigned>(address + (unsigned)sizeof(T) - 4);
+  const unsigned first = trsv_shared_load<unsigned>(address + (unsigned)sizeof(TrsvWord<T>::not_ready) - 4);
+  if constexpr (sizeof(T) == sizeof(TrsvWord<T>::not_ready)) return first;
+  const unsigned last = trsv_shared_load<unsigned>(address + (unsigned)sizeof(T) - 4);
+  return first == trsv_mark<T>() ? first : last;
 }
 
 /* trsv_is_marked: the value has the mark of NOT_READY. trsv_unmarked: the value, or NaN if it has the mark. */

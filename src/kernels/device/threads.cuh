@@ -27,44 +27,46 @@
   #include "device/launch.cuh"
 
 /* Relaxed accesses of words in device memory, and in shared memory whose size the launch sets: addresses in that are
-   numbers. trsv_add: a sum with many writers. trsv_store_if: a store if the condition holds, without a branch. */
+   numbers. trsv_store_if: a store if the condition holds, without a branch. */
 template <class T> static TRSV_INLINE T trsv_shared_load(unsigned address);
 
-  #define TRSV_WORD(T, suffix, letter) \
+  /* In asm a value v has one register, or two if it is complex (complex.cuh): V, the first operands, of which REGISTERS
+     makes a list. P and Q are the operands after them. */
+  #define TRSV_WORD(T, suffix, letter, REGISTERS, V, P, Q) \
   static TRSV_INLINE T trsv_load(const T *p) \
   { \
     T v; \
-    asm volatile("ld.relaxed.gpu.global." suffix " %0, [%1];" : "=" letter(v) : "l"(p) : "memory"); \
+    asm volatile("ld.relaxed.gpu.global." suffix " " V ", [" P "];" : REGISTERS("=" letter) : "l"(p) : "memory"); \
     return v; \
   } \
   static TRSV_INLINE void trsv_store(T *p, T v) \
   { \
-    asm volatile("st.relaxed.gpu.global." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
+    asm volatile("st.relaxed.gpu.global." suffix " [" P "], " V ";" ::REGISTERS(letter), "l"(p) : "memory"); \
   } \
   template <> TRSV_INLINE T trsv_shared_load<T>(unsigned a) \
   { \
     T v; \
-    asm volatile("ld.volatile.shared." suffix " %0, [%1];" : "=" letter(v) : "r"(a) : "memory"); \
+    asm volatile("ld.volatile.shared." suffix " " V ", [" P "];" : REGISTERS("=" letter) : "r"(a) : "memory"); \
     return v; \
   } \
   static TRSV_INLINE void trsv_shared_store(unsigned a, T v) \
   { \
-    asm volatile("st.volatile.shared." suffix " [%0], %1;" ::"r"(a), letter(v) : "memory"); \
-  } \
-  static TRSV_INLINE void trsv_add(T *p, T v) \
-  { \
-    asm volatile("red.relaxed.gpu.global.add." suffix " [%0], %1;" ::"l"(p), letter(v) : "memory"); \
+    asm volatile("st.volatile.shared." suffix " [" P "], " V ";" ::REGISTERS(letter), "r"(a) : "memory"); \
   } \
   static TRSV_INLINE void trsv_store_if(T *p, T v, bool condition) \
   { \
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global." suffix " [%0], %1; }" ::"l"(p), \
-                 letter(v), "r"((unsigned)condition) \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, " Q ", 0; " \
+                 "@p st.relaxed.gpu.global." suffix " [" P "], " V "; }" ::REGISTERS(letter), \
+                 "l"(p), "r"((unsigned)condition) \
                  : "memory"); \
   }
-TRSV_WORD(double, "f64", "d")
-TRSV_WORD(float, "f32", "f")
-TRSV_WORD(unsigned, "u32", "r")
-  #undef TRSV_WORD
+  #define TRSV_REGISTER(letter) letter(v)
+TRSV_WORD(double, "f64", "d", TRSV_REGISTER, "%0", "%1", "%2")
+TRSV_WORD(float, "f32", "f", TRSV_REGISTER, "%0", "%1", "%2")
+TRSV_WORD(unsigned, "u32", "r", TRSV_REGISTER, "%0", "%1", "%2")
+
+/* A sum with many writers. */
+template <class T> static TRSV_INLINE void trsv_add(T *p, T v) { (void)atomicAdd(p, v); }
 
 /* trsv_load if the condition holds, else `otherwise`; without a branch. */
 static TRSV_INLINE unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise)
@@ -186,17 +188,15 @@ static TRSV_INLINE bool trsv_barrier_passed(unsigned barrier, unsigned parity)
 
 static TRSV_INLINE void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
-  #if TRSV_CODE_90
-  unsigned passed = 1;
+  unsigned passed;
   do
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(passed)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
+    if constexpr (TRSV_CODE_90)
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(passed)
+                   : "r"(barrier), "r"(parity)
+                   : "memory");
+    else passed = trsv_barrier_passed(barrier, parity);
   while (!passed);
-  #else
-  while (!trsv_barrier_passed(barrier, parity)) { }
-  #endif
 }
 
 /* The same with a delay between polls, for a warp that is early: each poll takes issue slots from other warps. */
@@ -213,29 +213,26 @@ static TRSV_INLINE void trsv_barrier_wait_idle(unsigned barrier, unsigned parity
 
    trsv_bulk_fence() orders a thread's earlier accesses to shared memory (barriers initialized, data read) before its
    next bulk copies. cp.async needs no such fence. */
-  #if TRSV_CODE_90
-static TRSV_INLINE constexpr unsigned trsv_copy_lanes() { return 1; }
-
-static TRSV_INLINE void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier, unsigned)
-{
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-               "l"(from), "r"(bytes), "r"(barrier)
-               : "memory");
-}
-static TRSV_INLINE void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-  #else
-static TRSV_INLINE constexpr unsigned trsv_copy_lanes() { return 32; }
+static TRSV_INLINE constexpr unsigned trsv_copy_lanes() { return TRSV_CODE_90 ? 1 : 32; }
 
 static TRSV_INLINE void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier, unsigned lane)
 {
-  for (unsigned at = lane * 16; at < bytes; at += 32 * 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"((const char *)from + at) : "memory");
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+  if constexpr (TRSV_CODE_90) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+  } else {
+    for (unsigned at = lane * 16; at < bytes; at += 32 * 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"((const char *)from + at) : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+  }
 }
 
-static TRSV_INLINE void trsv_bulk_fence() { }
-  #endif
+static TRSV_INLINE void trsv_bulk_fence()
+{
+  if constexpr (TRSV_CODE_90) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
 static TRSV_INLINE void trsv_warp_sync() { __syncwarp(); }
 
@@ -280,17 +277,14 @@ static TRSV_INLINE void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
                : "memory");
 }
 
-  #define TRSV_PUSH(T, suffix, letter) \
+  #define TRSV_PUSH(T, suffix, letter, REGISTERS, V, P, Q, R) \
   static TRSV_INLINE void trsv_push_if(TrsvPeer peer, unsigned address, T v, bool condition) \
   { \
-    asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; " \
-                 "@p st.relaxed.cluster." suffix " [a], %2; }" ::"r"(peer.low + address), \
-                 "r"(peer.high), letter(v), "r"((unsigned)condition) \
+    asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, " R ", 0; mov.b64 a, {" P ", " Q "}; " \
+                 "@p st.relaxed.cluster." suffix " [a], " V "; }" ::REGISTERS(letter), \
+                 "r"(peer.low + address), "r"(peer.high), "r"((unsigned)condition) \
                  : "memory"); \
   }
-TRSV_PUSH(double, "f64", "d")
-TRSV_PUSH(float, "f32", "f")
-  #undef TRSV_PUSH
 
 /* All threads of the cluster call arrive, and later wait. After the wait all blocks of the cluster have started. This
    orders no memory. */
@@ -304,6 +298,7 @@ static TRSV_INLINE void trsv_cluster_sync()
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
   #else
+    #define TRSV_PUSH(...)
 static TRSV_INLINE unsigned trsv_cluster_rank() { return 0; }
 static TRSV_INLINE TrsvPeer trsv_peer(unsigned) { return {0, 0}; }
 static TRSV_INLINE void trsv_push(TrsvPeer, unsigned, unsigned) { __trap(); }
@@ -312,6 +307,8 @@ static TRSV_INLINE void trsv_cluster_arrive() { __trap(); }
 static TRSV_INLINE void trsv_cluster_wait() { __trap(); }
 static TRSV_INLINE void trsv_cluster_sync() { __trap(); }
   #endif
+TRSV_PUSH(double, "f64", "d", TRSV_REGISTER, "%0", "%1", "%2", "%3")
+TRSV_PUSH(float, "f32", "f", TRSV_REGISTER, "%0", "%1", "%2", "%3")
 
 /* Hides the origin of a value, so that the compiler keeps it in a register instead of computing it again. */
 static TRSV_INLINE void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
