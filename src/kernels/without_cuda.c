@@ -32,6 +32,7 @@ NONE(TrsvNarrowCreate, const TrsvCSR *A, TrsvCSR *narrowed)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const TrsvPermutation *places,
      const void *b, const void *x, double *error, TrsvStream stream)
 NONE(TrsvDeviceAnalyze, int count, const TrsvMatrix *const A[], TrsvAnalysis *const analysis[])
+NONE(TrsvHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, TrsvColorMatrix *A, TrsvOrdering *o)
 NONE(TrsvDeviceOrderValues, const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
@@ -44,11 +45,6 @@ NONE(TrsvFactorCheckPattern, TrsvFactor *f)
 NONE(TrsvFactorCompute, TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
      TrsvStream stream)
 /* clang-format on */
-
-TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
-{
-  return TRSV_SUCCESS;
-}
 
 void   TrsvDeviceFree(void *pointer) { }
 void   TrsvDeviceFreeAll(int n, void *const memory[]) { }

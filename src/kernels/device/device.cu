@@ -84,20 +84,13 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
 
 TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
 {
-  cudaLaunchConfig_t  c         = {};
-  cudaLaunchAttribute dimension = {};
-  cudaError_t         e;
+  cudaLaunchAttribute      dimension = {};
+  const cudaLaunchConfig_t c = {dim3((unsigned)cluster), dim3((unsigned)threads), shared_bytes, NULL, &dimension, 1};
 
-  dimension.id               = cudaLaunchAttributeClusterDimension;
-  dimension.val.clusterDim.x = (unsigned)cluster;
-  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
-  c.gridDim          = dim3((unsigned)cluster);
-  c.blockDim         = dim3((unsigned)threads);
-  c.dynamicSmemBytes = shared_bytes;
-  c.attrs            = &dimension;
-  c.numAttrs         = 1;
-  *clusters          = 0;
-  e                  = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
+  dimension.id             = cudaLaunchAttributeClusterDimension;
+  dimension.val.clusterDim = {(unsigned)cluster, 1, 1};
+  *clusters                = 0;
+  const cudaError_t e      = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
   if (e != cudaErrorInvalidClusterSize) return Check(e, "cudaOccupancyMaxActiveClusters");
   (void)cudaGetLastError(); /* else the next launch would report it */
   return TRSV_SUCCESS;

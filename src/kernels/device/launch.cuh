@@ -46,31 +46,25 @@ static TRSV_INLINE void trsv_let_next_start() { }
     trsv_launch((kernel), false, (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch(void (*kernel)(P...), bool together, bool early,
                                                                  unsigned cluster, unsigned grid, unsigned block,
-                                                                 size_t shared, TrsvStream stream, A... a)
+                                                                 size_t shared, TrsvStream stream, A... arguments)
 {
-  cudaLaunchConfig_t  c            = {};
-  cudaLaunchAttribute attribute[3] = {};
+  cudaLaunchAttribute attribute[3] = {}, *a = attribute;
 
   if (together) {
-    attribute[c.numAttrs].id                = cudaLaunchAttributeCooperative;
-    attribute[c.numAttrs++].val.cooperative = 1;
+    a->id                = cudaLaunchAttributeCooperative;
+    a++->val.cooperative = 1;
   }
   if (cluster > 1) {
-    attribute[c.numAttrs].id               = cudaLaunchAttributeClusterDimension;
-    attribute[c.numAttrs].val.clusterDim.x = cluster;
-    attribute[c.numAttrs].val.clusterDim.y = attribute[c.numAttrs].val.clusterDim.z = 1;
-    c.numAttrs++;
+    a->id               = cudaLaunchAttributeClusterDimension;
+    a++->val.clusterDim = {cluster, 1, 1};
   }
   if (early && TrsvDeviceGetLimits().clusters) {
-    attribute[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    a->id                                               = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a++->val.programmaticStreamSerializationAllowed = 1;
   }
-  c.gridDim          = dim3(grid);
-  c.blockDim         = dim3(block);
-  c.dynamicSmemBytes = shared;
-  c.stream           = TrsvDeviceStream(stream);
-  c.attrs            = attribute;
-  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
+  const cudaLaunchConfig_t c = {
+    dim3(grid), dim3(block), shared, TrsvDeviceStream(stream), attribute, (unsigned)(a - attribute)};
+  (void)cudaLaunchKernelEx(&c, kernel, P(arguments)...);
 }
 
 #endif

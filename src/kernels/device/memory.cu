@@ -110,41 +110,37 @@ static void TrimPool(const Pool *p, uint64_t spare)
     (void)cudaGetLastError();
 }
 
-static cudaError_t AllocateFromPool(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
+/* *memory becomes NULL after an error. */
+static TrsvError AllocateFromPool(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
-  const cudaError_t e =
-    p->memory ? cudaMallocFromPoolAsync(memory, bytes, p->memory, stream) : cudaMalloc(memory, bytes);
+  const size_t    size  = bytes ? bytes : 1;
+  const TrsvError error = Check(p->memory ? cudaMallocFromPoolAsync(memory, size, p->memory, stream)
+                                          : cudaMalloc(memory, size),
+                                "cudaMallocFromPoolAsync");
 
-  if (e == cudaErrorMemoryAllocation) (void)cudaGetLastError();
-  return e;
+  if (error) *memory = NULL;
+  return error == TRSV_ERR_MEMORY ? TrsvFail(error, "no memory for %zu bytes on the device", bytes) : error;
 }
 
 /* If the device is full, waits for it, returns all unused memory to the driver, and tries again. */
 static TrsvError AllocateOrTrim(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
-  const size_t size = bytes ? bytes : 1;
-  cudaError_t  e    = AllocateFromPool(p, size, stream, memory);
+  const TrsvError error = AllocateFromPool(p, bytes, stream, memory);
 
-  if (e == cudaErrorMemoryAllocation && TrsvDeviceDrain()) {
-    TrimPool(p, 0);
-    e = AllocateFromPool(p, size, stream, memory);
-  }
-  if (e == cudaSuccess) return TRSV_SUCCESS;
-  *memory = NULL;
-  return e == cudaErrorMemoryAllocation ? TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes)
-                                        : Check(e, "cudaMallocFromPoolAsync");
+  if (error != TRSV_ERR_MEMORY || !TrsvDeviceDrain()) return error;
+  TrimPool(p, 0);
+  return AllocateFromPool(p, bytes, stream, memory);
 }
 
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
 {
-  void    **memory = (void **)pointer;
-  TrsvError error;
-  Pool      p;
+  void **memory = (void **)pointer;
+  Pool   p;
 
   *memory = NULL;
   TrsvCall(GetPool(&p));
-  TrsvCall(AllocateOrTrim(&p, bytes, p.stream, memory));
-  error = p.memory ? CheckCall(cudaStreamSynchronize, p.stream) : TRSV_SUCCESS;
+  TrsvError error = AllocateOrTrim(&p, bytes, p.stream, memory);
+  if (!error && p.memory) error = CheckCall(cudaStreamSynchronize, p.stream);
   if (!error) return TRSV_SUCCESS;
   TrsvDeviceFree(*memory);
   *memory = NULL;
@@ -249,10 +245,7 @@ static void *TakePiece(const Pool *p, size_t size, cudaStream_t stream)
 
   if (!b) return NULL;
   if (!b->pieces) {
-    if (AllocateFromPool(p, BLOCK_BYTES, stream, &memory) != cudaSuccess) {
-      (void)cudaGetLastError(); /* else the next launch would report it */
-      return NULL;
-    }
+    if (AllocateFromPool(p, BLOCK_BYTES, stream, &memory)) return NULL;
     *b = {p->memory, stream, (char *)memory, 0, 0};
   }
   b->pieces++;
@@ -272,21 +265,16 @@ TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
   return *memory ? TRSV_SUCCESS : AllocateOrTrim(&p, bytes, s, memory);
 }
 
-/* Returns a piece, and reports which memory to free: its block after the last piece, NULL before that, or the piece
-   itself if it is in no block. */
-static void *ReturnPiece(void *memory)
-{
-  for (Block &b : blocks) {
-    if (!b.pieces || (char *)memory < b.memory || (char *)memory >= b.memory + BLOCK_BYTES) continue;
-    return --b.pieces ? NULL : b.memory;
-  }
-  return memory;
-}
-
+/* Frees the piece itself, if it is in no block, or its block, if it is the last piece in use. */
 void TrsvScratchFree(void *piece, TrsvStream stream)
 {
-  void *const memory = piece ? ReturnPiece(piece) : NULL;
+  void *memory = piece;
 
+  for (Block &b : blocks) {
+    if (!b.pieces || (char *)piece < b.memory || (char *)piece >= b.memory + BLOCK_BYTES) continue;
+    if (--b.pieces) return;
+    memory = b.memory;
+  }
   if (!memory || cudaFreeAsync(memory, TrsvDeviceStream(stream)) == cudaSuccess) return;
   (void)cudaGetLastError();
   TrsvDeviceFree(memory);
@@ -297,7 +285,7 @@ static uint64_t SumAttribute(cudaMemPoolAttr attribute)
   uint64_t sum = 0;
 
   (void)pthread_mutex_lock(&lock);
-  for (int d = 0; d < DEVICES; d++) sum += GetAttribute(pools[d].memory, attribute);
+  for (const Pool &p : pools) sum += GetAttribute(p.memory, attribute);
   (void)pthread_mutex_unlock(&lock);
   return sum;
 }
@@ -311,8 +299,8 @@ void TrsvDeviceMark(void)
   uint64_t now = 0; /* resets the peak to the memory in use */
 
   (void)pthread_mutex_lock(&lock);
-  for (int d = 0; d < DEVICES; d++)
-    if (pools[d].memory && cudaMemPoolSetAttribute(pools[d].memory, cudaMemPoolAttrUsedMemHigh, &now) != cudaSuccess)
+  for (const Pool &p : pools)
+    if (p.memory && cudaMemPoolSetAttribute(p.memory, cudaMemPoolAttrUsedMemHigh, &now) != cudaSuccess)
       (void)cudaGetLastError();
   (void)pthread_mutex_unlock(&lock);
 }

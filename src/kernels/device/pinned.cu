@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static TrsvError AllocatePinned(unsigned **words, size_t bytes)
 {
-  return Check(cudaHostAlloc((void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+  return CheckCall(cudaHostAlloc, (void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
 }
 
 /* Registering a page takes a sixth of the time of cudaHostAlloc(). With MAP_SHARED the page stays valid after a fork.
@@ -26,19 +26,14 @@ static TrsvError CreatePage(void)
   const size_t bytes = sizeof(*page) * PAGE_WORDS;
   int          device, same;
 
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device),
-                 "cudaDeviceGetAttribute"));
+  TrsvCall(CheckCall(cudaGetDevice, &device));
+  TrsvCall(CheckCall(cudaDeviceGetAttribute, &same, cudaDevAttrCanUseHostPointerForRegisteredMem, device));
   void *const memory = same ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
   if (memory == MAP_FAILED) return AllocatePinned(&page, bytes);
-  mapped = cudaHostRegister(memory, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess;
-  if (mapped) {
-    page = (unsigned *)memory;
-    return TRSV_SUCCESS;
-  }
-  (void)cudaGetLastError(); /* else the next launch would report it */
-  (void)munmap(memory, bytes);
-  return AllocatePinned(&page, bytes);
+  mapped = !CheckCall(cudaHostRegister, memory, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+  if (mapped) page = (unsigned *)memory;
+  else (void)munmap(memory, bytes);
+  return mapped ? TRSV_SUCCESS : AllocatePinned(&page, bytes);
 }
 
 /* The first of n consecutive free words of the page; -1 if there are none. */

@@ -21,27 +21,18 @@ int TrsvDeviceSharing(void) { return this_thread.shared ? 2 : 1; }
 
 TrsvError TrsvDeviceWait(TrsvStream stream) { return CheckCall(cudaStreamSynchronize, TrsvDeviceStream(stream)); }
 
-/* *idle: 1 if the stream has done all its work. Does not wait. */
-static TrsvError IsIdle(TrsvStream stream, int *idle)
-{
-  const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
-
-  *idle = e == cudaSuccess;
-  if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-  (void)cudaGetLastError(); /* else the next launch would report it */
-  return TRSV_SUCCESS;
-}
-
 TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream stream)
 {
-  int idle = 0;
+  cudaError_t state = cudaErrorNotReady;
 
   for (unsigned polls = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; polls++) {
-    if (idle) return TrsvFail(TRSV_ERR_DEVICE, "the stream is idle, but has not written a word that the host awaits");
-    if (polls % (1 << 16) == 0) { /* seldom: a query takes a lock of the driver */
-      TrsvCall(IsIdle(stream, &idle));
-      (void)sched_yield(); /* other processes may need this core */
-    }
+    if (state == cudaSuccess)
+      return TrsvFail(TRSV_ERR_DEVICE, "the stream is idle, but has not written a word that the host awaits");
+    if (polls % (1 << 16)) continue;
+    state = cudaStreamQuery(TrsvDeviceStream(stream)); /* seldom: it takes a lock of the driver */
+    if (state == cudaErrorNotReady) (void)cudaGetLastError(); /* else the next launch would report it */
+    else TrsvCall(Check(state, "cudaStreamQuery"));
+    (void)sched_yield(); /* other processes may need this core */
   }
   return TRSV_SUCCESS;
 }

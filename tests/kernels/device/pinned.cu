@@ -72,6 +72,7 @@ TrsvError Check(cudaError_t e, const char *what)
 
 /* The tested file with renamed functions: the executor defines the original names. */
 #define TRSV_RUNTIME_CUH
+#define CheckCall(function, ...) Check(function(__VA_ARGS__), #function)
 #define TrsvPinnedAlloc    tested_alloc
 #define TrsvPinnedFree     tested_free
 #define TrsvPinnedFinalize tested_finalize
