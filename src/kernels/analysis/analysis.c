@@ -51,7 +51,7 @@ void TrsvFillStatistics(const TrsvMatrix *A, const TrsvMeasures *m, TrsvStatisti
   s->level_max      = (int)m->level_max;
   s->chain_fraction = (double)m->chained / rows;
   s->level_span     = (double)m->spans / rows;
-  s->hub_fraction   = TrsvHubFraction(m->hubs, m->entries, (int)off);
+  s->hub_fraction   = off ? fmin(1, (double)m->hubs / TrsvSamples(m->entries) / (double)off) : 0;
   s->row_mean       = (double)s->nnz / rows;
   s->row_variation  = sqrt(fmax(0, (double)m->squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean     = (double)rows / s->levels;
@@ -226,19 +226,16 @@ static TrsvError TransposeOnHost(const TrsvMatrix *A, int *offsets, int *columns
 
 TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offsets, const int **source)
 {
-  const int host = A->memory == TRSV_HOST;
-  size_t    rows, nnz, bytes;
   int       entries;
   TrsvError error;
 
   *offsets = NULL;
   TrsvCall(TrsvCheckStart(A, 0));
   TrsvCall(TrsvEntries(A, &entries));
-  rows  = (size_t)A->rows + 2;
-  nnz   = entries > 0 ? (size_t)entries : 0; /* not checked yet */
-  bytes = sizeof(int) * (rows + 2 * nnz);
-  TrsvCall(host ? TrsvAlloc(bytes, offsets) : TrsvDeviceAlloc(bytes, offsets));
-  error = (host ? TransposeOnHost : TrsvDeviceTranspose)(A, *offsets, *offsets + rows, *offsets + rows + nnz);
+  const size_t rows = (size_t)A->rows + 2, nnz = entries > 0 ? (size_t)entries : 0; /* not checked yet */
+  TrsvCall(TrsvAllocIn(A->memory, sizeof(int) * (rows + 2 * nnz), offsets));
+  error = (A->memory == TRSV_HOST ? TransposeOnHost : TrsvDeviceTranspose)(A, *offsets, *offsets + rows,
+                                                                           *offsets + rows + nnz);
   if (error) {
     TrsvFree(A->memory, *offsets);
     *offsets = NULL;

@@ -35,23 +35,18 @@ struct LevelSets {
   int *order, *start;
 };
 
-/* The triangles of a launch, all with the same number of rows. Their arrays follow each other. */
+/* The triangles of a launch, all with the same number of rows. */
 struct Triangles {
   TriangleView A[TRIANGLES];
   int          count, rows;
-  CheckResult *found;    /* [count] */
-  unsigned    *word;     /* [count][rows] 1 + the level of each row; NULL: no level sets are wanted */
-  unsigned    *sorted;   /* [count][rows] at first counts of levels (TrsvSearchLevels), then the sorted words */
-  int         *natural;  /* [count][rows] 0, 1, ... for each triangle */
-  int         *by_level; /* [count][rows] the rows in the order of their words */
+  CheckResult *found;       /* [count] */
+  unsigned    *word = NULL; /* [count][rows] 1 + the level of each row; NULL: no level sets are wanted */
+  unsigned    *sorted;      /* [count][rows] at first counts of levels (TrsvSearchLevels), then the sorted words */
+  int         *natural;     /* [count][rows] 0, 1, ... for each triangle */
+  int         *by_level;    /* [count][rows] the rows in the order of their words */
   LevelSets    sets[TRIANGLES] = {}; /* once the search is done */
 
-  Triangles(int count, const TrsvMatrix *const T[], void *scratch, bool levels)
-      : A{T[0], T[count - 1]}, count(count), rows(T[0]->rows), found((CheckResult *)scratch),
-        word(levels ? (unsigned *)(found + count) : NULL), sorted(levels ? word + size() : NULL),
-        natural(levels ? (int *)sorted + size() : NULL), by_level(levels ? natural + size() : NULL)
-  {
-  }
+  Triangles(int count, const TrsvMatrix *const T[]) : A{T[0], T[count - 1]}, count(count), rows(T[0]->rows) { }
 
   __host__ __device__ size_t size() const { return (size_t)count * (size_t)rows; }
 };
@@ -286,11 +281,11 @@ TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis
 {
   CheckResult found[TRIANGLES];
   TrsvScratch scratch;
-  char       *memory;
+  Triangles   all(count, A);
 
   TrsvCall(TrsvCheckStart(A[0], 0));
-  TrsvCall(scratch.take((size_t)count * (sizeof(CheckResult) + 4 * sizeof(unsigned) * (size_t)A[0]->rows), memory));
-  Triangles all(count, A, memory, true);
+  TrsvCall(scratch.take((size_t)count, all.found, all.size(), all.word, all.size(), all.sorted, all.size(),
+                        all.natural, all.size(), all.by_level));
   TrsvCall(CheckRows(&all, A, found));
   TrsvCall(BuildLevelSets(&all, analysis, found));
   for (int t = 0; t < count; t++) {
@@ -303,13 +298,13 @@ TrsvError TrsvDeviceAnalyze(int count, const TrsvMatrix *const A[], TrsvAnalysis
 
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
-  CheckResult found, *checks;
+  CheckResult found;
   TrsvScratch check, scratch;
+  Triangles   one(1, &A);
   unsigned   *sorted;
   int        *row, *number;
 
-  TrsvCall(check.take(1, checks));
-  const Triangles one(1, &A, checks, false);
+  TrsvCall(check.take(1, one.found));
   TrsvCall(CheckRows(&one, &A, &found));
   const int    n       = found.measures.entries;
   const size_t entries = (size_t)n;

@@ -94,9 +94,8 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
 /* levels.cu: level [rows], the level of each row, in reverse order if turned. */
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
-enum {
-  TRSV_FEW_LEVELS = 32 /* up to so many level sets neither heights nor both plans at the same time save time */
-};
+/* Up to so many level sets neither heights nor both plans at the same time save time. */
+enum { TRSV_FEW_LEVELS = 32 };
 
 /* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
@@ -154,14 +153,6 @@ TRSV_HOST_DEVICE unsigned long long TrsvHubEntries(unsigned count, int entries)
                            base = (unsigned long long)TRSV_HUB_ROWS * (unsigned)TrsvSamples(entries);
 
   return count >= TRSV_BIN_MIN && all > base ? all - base : 0;
-}
-
-/* hub_entries: the sum over all bins; off: entries off the diagonal. */
-TRSV_HOST_DEVICE double TrsvHubFraction(unsigned long long hub_entries, int entries, int off)
-{
-  const double fraction = off > 0 ? (double)hub_entries / TrsvSamples(entries) / off : 0;
-
-  return fraction < 1 ? fraction : 1;
 }
 
 TRSV_C_END

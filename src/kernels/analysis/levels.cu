@@ -131,7 +131,6 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
   return TrsvSyncCheck(found[0].state, TRSV_LEVEL_SEARCH);
 }
 
-/* level [rows]: the level of each row, in reverse order if turned. */
 static __global__ void heights_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)
 {
   const int n = trsv_index();

@@ -74,9 +74,8 @@ template <int THREADS, class Each> static TRSV_INLINE void entries_each(int begi
   for (unsigned next = (unsigned)begin + threadIdx.x; next < (unsigned)end; next += THREADS) each((int)next);
 }
 
-enum {
-  ROWS_BLOCK = 256 /* threads, and rows, of a block whose threads share the entries of its rows */
-};
+/* Threads, and rows, of a block whose threads share the entries of its rows. */
+enum { ROWS_BLOCK = 256 };
 
 /* Loads the offsets of a block's rows, from row `first` of n, into start [ROWS_BLOCK + 1] in shared memory, and INT_MAX
    after the last. All threads may read them afterwards. Returns the number of rows. */

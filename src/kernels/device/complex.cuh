@@ -118,9 +118,7 @@ template <class R> static TRSV_INLINE TrsvComplex<R> trsv_publish(TrsvComplex<R>
   template <class R> static TRSV_INLINE TrsvComplex<R> name(unsigned mask, TrsvComplex<R> v, Argument lanes, \
                                                             int width = 32) \
   { \
-    const R re = name(mask, v.re, lanes, width); \
-\
-    return {re, name(mask, v.im, lanes, width)}; \
+    return {name(mask, v.re, lanes, width), name(mask, v.im, lanes, width)}; \
   }
 TRSV_COMPLEX_SHUFFLE(__shfl_sync, int)
 TRSV_COMPLEX_SHUFFLE(__shfl_up_sync, unsigned)

@@ -71,9 +71,7 @@ TrsvError TrsvCheckMatrixRow(TrsvMemory, const int *offsets, const int *columns,
 /* primitives.cu: scans and sorts in the default stream. offsets [n + 1]: the exclusive sums of the counts, then their
    total; counts may be offsets + 1. ScanAll: several scans, of which the short ones take one launch.
    No scan reads what another one writes. */
-enum {
-  TRSV_SCANS = 3 /* of one call, at most */
-};
+enum { TRSV_SCANS = 3 }; /* of one call, at most */
 typedef struct {
   int        n;
   const int *counts;
@@ -102,9 +100,7 @@ TrsvError TrsvDeviceAwait(const unsigned *word, unsigned value, TrsvStream);
 
 /* stream.cu: downloads n words of the current device by a kernel. DownloadEach: one word from each of n addresses, in
    the default stream. */
-enum {
-  TRSV_ADDRESSES = 3 /* addresses, at most */
-};
+enum { TRSV_ADDRESSES = 3 }; /* of one call, at most */
 TrsvError TrsvDeviceDownloadWords(unsigned *host, const unsigned *device, int n, TrsvStream);
 TrsvError TrsvDeviceDownloadEach(int *host, const int *const device[], int n);
 
@@ -150,9 +146,8 @@ typedef struct {
 } TrsvDeviceLimits;
 TrsvDeviceLimits TrsvDeviceGetLimits(void);
 
-enum {
-  TRSV_H200_SHARED = 227 * 1024 /* shared_bytes of an H200, which has clusters; predictions were fitted on one */
-};
+/* shared_bytes of an H200, which has clusters; predictions were fitted on one. */
+enum { TRSV_H200_SHARED = 227 * 1024 };
 
 /* Allows a kernel the largest shared memory of a block, as plans need different amounts, and clusters of any size. */
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);
@@ -167,9 +162,7 @@ typedef struct {
   unsigned long long timeout;      /* ns that a wait may take; ULLONG_MAX: no limit */
 } TrsvSync;
 
-enum {
-  TRSV_SYNC_WORDS = 3 /* in device memory */
-};
+enum { TRSV_SYNC_WORDS = 3 }; /* in device memory */
 
 /* Sets how long a thread of a kernel may wait for one value, in all later launches of this host thread; 0: no limit.
    The default is TRSV_TIMEOUT. */

@@ -59,7 +59,7 @@ template <class... P, class... A> static inline void trsv_launch(void (*kernel)(
     a++->val.clusterDim = {cluster, 1, 1};
   }
   if (early && TrsvDeviceGetLimits().clusters) {
-    a->id                                               = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a->id                                           = cudaLaunchAttributeProgrammaticStreamSerialization;
     a++->val.programmaticStreamSerializationAllowed = 1;
   }
   const cudaLaunchConfig_t c = {

@@ -16,9 +16,7 @@
 
 static const uint64_t SPARE_BYTES = (uint64_t)128 << 20;
 
-enum {
-  DEVICES = 64 /* with a pool, at most */
-};
+enum { DEVICES = 64 }; /* with a pool, at most */
 
 struct Pool {
   bool          known;  /* CreatePool() has succeeded */
@@ -113,10 +111,10 @@ static void TrimPool(const Pool *p, uint64_t spare)
 /* *memory becomes NULL after an error. */
 static TrsvError AllocateFromPool(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
-  const size_t    size  = bytes ? bytes : 1;
-  const TrsvError error = Check(p->memory ? cudaMallocFromPoolAsync(memory, size, p->memory, stream)
-                                          : cudaMalloc(memory, size),
-                                "cudaMallocFromPoolAsync");
+  const size_t    size = bytes ? bytes : 1;
+  const TrsvError error =
+    Check(p->memory ? cudaMallocFromPoolAsync(memory, size, p->memory, stream) : cudaMalloc(memory, size),
+          "cudaMallocFromPoolAsync");
 
   if (error) *memory = NULL;
   return error == TRSV_ERR_MEMORY ? TrsvFail(error, "no memory for %zu bytes on the device", bytes) : error;

@@ -100,11 +100,7 @@ template <class T> static TRSV_INLINE unsigned trsv_shared_mark(unsigned address
 
 /* trsv_is_marked: the value has the mark of NOT_READY. trsv_unmarked: the value, or NaN if it has the mark. */
 template <class T> static TRSV_INLINE bool trsv_is_marked(T v) { return trsv_mark_of(v) == trsv_mark<T>(); }
-template <class T> static TRSV_INLINE T    trsv_unmarked(T v)
-{
-  if (trsv_is_marked(v)) v = trsv_nan<T>();
-  return v;
-}
+template <class T> static TRSV_INLINE T    trsv_unmarked(T v) { return trsv_is_marked(v) ? trsv_nan<T>() : v; }
 
 /* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: its NaN is that of an operand
    or the NaN of the hardware. */
