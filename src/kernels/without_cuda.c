@@ -37,7 +37,7 @@ NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *
 NONE(TrsvDeviceOrder, TrsvColorMatrix *A, TrsvOrdering *o)
 NONE(TrsvDeviceOrderValues, const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
 NONE(TrsvDeviceDiscardedFill, const TrsvCSR *A, const int *order, TrsvPrecision precision, double fill[2])
-NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there)
+NONE(TrsvFactorSplit, TrsvFactor *f, const TrsvCSR *A, const int *order, TrsvMemory there)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, double *largest, TrsvStream stream)

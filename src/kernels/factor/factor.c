@@ -17,33 +17,32 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-static TrsvError MakePatterns(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                              TrsvMemory memory)
+static TrsvError MakePatterns(TrsvFactor *f, const TrsvCSR *A, const int *order, TrsvMemory memory)
 {
   TrsvMatrix L, U;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
-  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, memory));
+  TrsvCall(TrsvFactorSplit(f, A, order, memory));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis));
   f->statistics = f->analysis->statistics;
   return TrsvFactorCheckPattern(f);
 }
 
-TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                          TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
+TrsvError TrsvFactorBegin(const TrsvCSR *A, const int *order, TrsvMemory memory, TrsvFactorKind kind,
+                          TrsvPrecision precision, TrsvFactor **factor)
 {
   TrsvFactor *f;
   TrsvError   error;
 
   *factor = NULL;
-  if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
+  if (A->rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
   TrsvCall(TrsvAlloc(sizeof(*f), &f));
   f->kind      = kind == TRSV_ICC_HERMITIAN ? TRSV_ICC : kind;
   f->precision = precision;
   f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
-  f->rows      = rows;
-  error        = MakePatterns(f, offsets, columns, order, memory);
+  f->rows      = A->rows;
+  error        = MakePatterns(f, A, order, memory);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
@@ -64,10 +63,10 @@ TrsvError TrsvFactorEnd(TrsvFactor **factor)
   return error;
 }
 
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory memory,
-                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor)
+TrsvError TrsvFactorCreate(const TrsvCSR *A, const int *order, TrsvMemory memory, TrsvFactorKind kind,
+                           TrsvPrecision precision, TrsvFactor **factor)
 {
-  TrsvCall(TrsvFactorBegin(rows, offsets, columns, order, memory, kind, precision, factor));
+  TrsvCall(TrsvFactorBegin(A, order, memory, kind, precision, factor));
   return TrsvFactorEnd(factor);
 }
 
@@ -81,6 +80,7 @@ TrsvError TrsvFactorAlloc(TrsvFactor *f, size_t size, int count, void *array)
 
 void TrsvFactorFree(TrsvFactor *f, size_t size, int count, void *array)
 {
+  if (!*(void **)array) return;
   TrsvDeviceFree(*(void **)array);
   *(void **)array = NULL;
   f->bytes -= size * (size_t)count;
@@ -108,7 +108,6 @@ TrsvError TrsvFactorAllocateValues(TrsvFactor *f, TrsvPlan *lower, void *vector)
 /* The order in which pivots are found without a plan: the level sets of L. Made when it is first needed. */
 static TrsvError MakePivotOrder(TrsvFactor *f)
 {
-  const size_t        bytes = sizeof(int) * (size_t)f->rows;
   const TrsvAnalysis *analysis;
   TrsvAnalysis       *made;
   TrsvMatrix          L, U;
@@ -117,12 +116,9 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalysisGet(&L, &analysis, &made));
-  error = TrsvCopyNew(TRSV_DEVICE, TRSV_DEVICE, analysis->order, bytes, &f->row_of_group);
-  if (!error) {
-    f->bytes += bytes;
-    error = TrsvDeviceSynchronize();
-    if (error) TrsvFactorFree(f, sizeof(int), f->rows, &f->row_of_group); /* it may be incomplete */
-  }
+  error = TrsvFactorAssignGroups(f, analysis->order, 0);
+  if (!error) error = TrsvDeviceSynchronize();
+  if (error) TrsvFactorFree(f, sizeof(int), f->rows, &f->row_of_group); /* it may be incomplete */
   TrsvAnalysisDestroy(&made);
   return error;
 }

@@ -21,18 +21,18 @@ TRSV_C_BEGIN
 
 typedef struct TrsvFactor TrsvFactor;
 
-/* Splits the square pattern of A, compressed sparse rows on the device, and analyzes L and U. order [rows], in the
-   given memory: the row (and column) of A in each position of the factor; NULL: the natural order. Keeps no array of
-   the caller; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside the
-   matrix, or columns that do not rise; the message names the row. TRSV_ERR_ARGUMENT: order is not a permutation. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
+/* Splits the pattern of A, on the device, and analyzes L and U. order [rows], in the given memory: the row (and column)
+   of A in each position of the factor; NULL: the natural order. Keeps no array of the caller; waits for the default
+   stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside the matrix, or columns that do not
+   rise; the message names the row. TRSV_ERR_ARGUMENT: A has no rows, or order is not a permutation. */
+TrsvError TrsvFactorCreate(const TrsvCSR *A, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision,
+                           TrsvFactor **factor);
 
 /* TrsvFactorCreate in two halves: Begin makes the triangles, the analyses and the statistics, End the rest. Between
    them only TrsvFactorPredict, which then leaves out the longest row of a warp, and TrsvFactorDestroy may be called. On
    an error *factor is NULL. */
-TrsvError TrsvFactorBegin(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                          TrsvFactorKind, TrsvPrecision, TrsvFactor **factor);
+TrsvError TrsvFactorBegin(const TrsvCSR *A, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision,
+                          TrsvFactor **factor);
 TrsvError TrsvFactorEnd(TrsvFactor **factor);
 
 /* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
@@ -67,14 +67,6 @@ TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream)
 
 void TrsvFactorDestroy(TrsvFactor **);
 
-enum {
-  FACTOR_BLOCK        = 128,     /* threads of a block */
-  FACTOR_LANE_ENTRIES = 2,       /* entries of a row in the registers of one lane */
-  FACTOR_TERMS        = 6,       /* dependencies of a row that one thread handles, at most */
-  FACTOR_NO_ROW       = INT_MIN, /* a group without a row */
-  FACTOR_LANE_CHOICES = 4        /* 4, 8, 16 or 32 lanes for each row */
-};
-
 /* What kernels report to the host. In device memory. */
 typedef struct {
   unsigned           row;     /* the first row with a zero pivot, or UINT_MAX; also a word of factor_split.cu */
@@ -107,7 +99,7 @@ struct TrsvFactor {
   unsigned char *mirror_offset; /* with pivots, for ILU: for each entry of L, the offset of its mirror image in a row of
                                    U; NULL if an entry has no mirror image, or an offset exceeds 255 */
   int            lanes_per_row; /* 1 with pivots */
-  int            groups;        /* of lanes; 0 with pivots */
+  int            groups;        /* of lanes */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or
                                    FACTOR_NO_ROW; with pivots [rows], NULL until they are found without a plan */
   int           *work_offset;   /* [groups] the index in work of the row of a whole warp; NULL: no row needs a warp */
@@ -134,16 +126,16 @@ TrsvError TrsvFactorAlloc(TrsvFactor *, size_t size, int count, void *array);
 void      TrsvFactorFree(TrsvFactor *, size_t size, int count, void *array);
 
 /* factor_split.cu */
-TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory);
+TrsvError TrsvFactorSplit(TrsvFactor *, const TrsvCSR *A, const int *order, TrsvMemory);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
 /* factor_groups.cu: TrsvFactorCheckPattern sets f->pivots and f->mirror_offset. TrsvFactorAssignGroups assigns the
-   rows, in that order, to groups of lanes; the factor must have no groups. lanes: for each row, 4, 8, 16 or 32, as
-   tests ask; 0: chosen by the lengths of rows. */
+   rows, in that order, to groups of lanes, with pivots of one lane; the factor must have no groups. lanes: for each
+   row, 4, 8, 16 or 32, as tests ask; 0: chosen by the lengths of rows. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 
-/* factor_pivots.cu: the shift that makes A diagonally dominant. Waits for the stream. */
+/* factor_pivots.cu: the shift that makes A diagonally dominant. Once after TrsvFactorCompute; waits for the stream. */
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, double *largest, TrsvStream);
 
 /* factor_pivots.cu: computes the values of A + shift I. If f->pivots, the plan lower finds the pivots; if it is NULL, a

@@ -5,7 +5,6 @@
    sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: results are integers, and independent
    of the order of comparisons. Works in the default stream.
 */
-#include <limits.h>
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
@@ -31,8 +30,8 @@ static __global__ void groups_count(int n, bool icc, const int *l_offsets, const
   if (i >= n) return;
   const int size = row_size(icc, l_offsets, u_offsets, i);
 
-  for (int c = 0; c < FACTOR_LANE_CHOICES && size > 4 * FACTOR_LANE_ENTRIES << c; c++) atomicAdd(&counts[c], 1u);
-  if (size > 32 * FACTOR_LANE_ENTRIES) atomicMax(&counts[FACTOR_LANE_CHOICES], (unsigned)size);
+  for (int c = 0; c < FACTOR_LANE_CHOICES && size > 4 * LANE_ENTRIES << c; c++) atomicAdd(&counts[c], 1u);
+  if (size > 32 * LANE_ENTRIES) atomicMax(&counts[FACTOR_LANE_CHOICES], (unsigned)size);
 }
 
 /* The number of groups of each row: one; or, if the row needs a warp, so many that they contain an aligned warp. */
@@ -43,7 +42,7 @@ static __global__ void groups_weights(int n, bool icc, int lanes, const int *ord
 
   if (p >= n) return;
   const int  i = order[p], groups = 32 / lanes;
-  const bool whole = row_size(icc, l_offsets, u_offsets, i) > lanes * FACTOR_LANE_ENTRIES;
+  const bool whole = row_size(icc, l_offsets, u_offsets, i) > lanes * LANE_ENTRIES;
 
   weights[p] = whole ? 2 * groups - 1 : 1;
   lengths[p] = whole ? (icc ? 0 : l_offsets[i + 1] - l_offsets[i]) + u_offsets[i + 1] - u_offsets[i] : 0;
@@ -111,9 +110,9 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order)
 
 extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int lanes)
 {
-  int any_long;
+  int any_long = 0;
 
-  TrsvCall(ChooseLanes(f, lanes, &any_long));
+  if (!f->pivots) TrsvCall(ChooseLanes(f, lanes, &any_long));
   if (any_long) return AssignWithLongRows(f, order);
   f->groups = f->rows;
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->groups, &f->row_of_group));
@@ -201,7 +200,7 @@ extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
   TrsvCall(TrsvLaunchEach(pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->l_columns,
                           f->u_offsets, f->u_columns, f->mirror_offset, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
-  if (f->mirror_offset && (found[0] || found[1])) TrsvFactorFree(f, 1, f->lower, &f->mirror_offset);
+  if (found[0] || found[1]) TrsvFactorFree(f, 1, f->lower, &f->mirror_offset);
   f->pivots        = !found[0];
   f->lanes_per_row = f->pivots;
   return TRSV_SUCCESS;

@@ -100,8 +100,6 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
       if (!done && !spin.more(F.sync)) {
         pivot = trsv_nan<T>();
         done  = true;
-#pragma unroll
-        for (int t = 0; t < FACTOR_TERMS; t++) inverse[t] = 0;
       }
       if (done) {
 #pragma unroll
@@ -212,11 +210,6 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   });
 }
 
-template <class T, bool ICC> static TrsvError FillFactors(const FactorView<T> &F, int what, TrsvStream stream)
-{
-  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), F.rows, F, what);
-}
-
 template <class T, bool ICC>
 static TrsvError FindInLevelOrder(const TrsvFactor *f, const FactorView<T> &F, TrsvStream stream)
 {
@@ -226,7 +219,7 @@ static TrsvError FindInLevelOrder(const TrsvFactor *f, const FactorView<T> &F, T
 
   TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)pivots_find_of, &shared));
   TrsvCall(TrsvLaunch(pivots_find_of, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F));
-  return FillFactors<T, ICC>(F, FILL_LOWER | FILL_UPPER, stream);
+  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_LOWER | FILL_UPPER);
 }
 
 /* The plan finds the pivots. If the factor has memory for L, it keeps the values of L; if not, L is computed in the
@@ -240,10 +233,13 @@ static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, Trs
   lower->filled = 0; /* with terms of the recurrence, not with L */
   TrsvCall(lower->algorithm->pivots->reciprocals(lower, f->u, f->inverse, stream));
   TrsvCall(TrsvLaunchEachIn(stream, (pivots_check<T, ICC>), f->rows, F));
-  if (f->l) return FillFactors<T, ICC>(F, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
-  TrsvCall(FillFactors<T, ICC>(F, FILL_LOWER, stream));
-  TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
-  return FillFactors<T, ICC>(F, FILL_UPPER | FILL_PIVOTS, stream);
+  int left = FILL_LOWER | FILL_UPPER | FILL_PIVOTS;
+  if (!f->l) {
+    left -= FILL_LOWER;
+    TrsvCall(TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_LOWER));
+    TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
+  }
+  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, left);
 }
 
 template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream stream)
@@ -259,7 +255,6 @@ extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values,
 {
   TrsvCall(TrsvByType(f->precision, [&](auto value) {
     typedef decltype(value) T;
-    TrsvCall(StartAttempt<T>(f, stream));
     return TrsvLaunchEachIn(stream, factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets,
                             f->a_row_start, (const T *)values, f->status);
   }));

@@ -9,7 +9,12 @@
 #include "factor/factor.h"
 
 enum {
-  LANE_ENTRIES = FACTOR_LANE_ENTRIES,
+  FACTOR_BLOCK        = 128,     /* threads of a block */
+  FACTOR_TERMS        = 6,       /* dependencies of a row that one thread handles, at most */
+  FACTOR_NO_ROW       = INT_MIN, /* a group without a row */
+  FACTOR_LANE_CHOICES = 4,       /* 4, 8, 16 or 32 lanes for each row */
+
+  LANE_ENTRIES = 2,  /* entries of a row in the registers of one lane */
   AHEAD        = 4,  /* dependencies that a short row waits for at once; loads in flight of a long row */
   LANE_SUM_MAX = 32, /* entries of a row that one lane adds up, at most */
   MATCH_ROUNDS = 8,  /* the S lanes of a short row read up to 8 S columns of a row of U; in a longer row of U each lane
@@ -252,7 +257,8 @@ template <class T, int S, bool ICC> struct ShortRow {
     waiting = true;
   }
 
-  /* Polls once for each value that is not ready; returns true if all are ready now, or after the time limit. */
+  /* Polls once for each value that is not ready; returns true if all are ready now, or after the time limit: what is
+     not ready is a NaN. */
   __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;
@@ -270,15 +276,7 @@ template <class T, int S, bool ICC> struct ShortRow {
 #pragma unroll
       for (int e = 0; e < LANE_ENTRIES; e++) ready = ready && trsv_is_ready(got[w][e]);
     }
-    if (ready || spin.more(F.sync)) return ready;
-#pragma unroll
-    for (int w = 0; w < AHEAD; w++) {
-      if (!trsv_is_ready(inverse[w])) inverse[w] = trsv_nan<T>();
-#pragma unroll
-      for (int e = 0; e < LANE_ENTRIES; e++)
-        if (!trsv_is_ready(got[w][e])) got[w][e] = trsv_nan<T>();
-    }
-    return true;
+    return ready || !spin.more(F.sync);
   }
 
   /* Eliminates the next AHEAD dependencies, which are ready, in the order of their columns. */

@@ -92,8 +92,7 @@ static __global__ void permute_by_row(int entries, int n, const int *position, c
   keys[k] = (unsigned)position[row];
 }
 
-static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
-                             int *to_columns)
+static TrsvError SortEntries(const TrsvFactor *f, const TrsvCSR *A, const int *position, int *to_columns)
 {
   const int    n = f->rows, entries = f->entries;
   const size_t all = (size_t)entries;
@@ -102,16 +101,15 @@ static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int 
   int         *entry, *by_column;
 
   TrsvCall(scratch.take(all, keys, all, sorted, all, entry, all, by_column));
-  TrsvCall(TrsvLaunchEach(permute_columns, all, entries, position, columns, (const int *)NULL, (int *)keys, entry));
+  TrsvCall(TrsvLaunchEach(permute_columns, all, entries, position, A->columns, (const int *)NULL, (int *)keys, entry));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
-  TrsvCall(TrsvLaunchEach(permute_by_row, all, entries, n, position, offsets, by_column, keys));
+  TrsvCall(TrsvLaunchEach(permute_by_row, all, entries, n, position, A->offsets, by_column, keys));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
-  return TrsvLaunchEach(permute_columns, all, entries, position, columns, f->source, to_columns, (int *)NULL);
+  return TrsvLaunchEach(permute_columns, all, entries, position, A->columns, f->source, to_columns, (int *)NULL);
 }
 
 /* Makes f->order and f->source, and replaces the pattern of A by that of P A P^T, in scratch. */
-static TrsvError PermutePattern(TrsvFactor *f, const int *order, TrsvMemory memory, const int **offsets,
-                                const int **columns, TrsvScratch *pattern)
+static TrsvError PermutePattern(TrsvFactor *f, const int *order, TrsvMemory memory, TrsvCSR *A, TrsvScratch *pattern)
 {
   const int    n    = f->rows;
   const size_t rows = (size_t)n;
@@ -126,17 +124,17 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *order, TrsvMemory memo
   TrsvCall(scratch.take(rows, position, rows, lengths));
   TrsvCall(report.zeros(2, words));
   TrsvCall(TrsvLaunchEach(permute_position, rows, n, f->order, position));
-  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, *offsets, lengths, words));
+  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, A->offsets, lengths, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
   const int lanes = found[0] <= 8 ? 8 : 32;
-  if (found[0] > COUNT_MAX) TrsvCall(SortEntries(f, *offsets, *columns, position, to_columns));
+  if (found[0] > COUNT_MAX) TrsvCall(SortEntries(f, A, position, to_columns));
   else
     TrsvCall(TrsvLaunchEach(lanes == 8 ? permute_rows<8> : permute_rows<32>, (size_t)lanes * rows, n, f->order,
-                            position, *offsets, *columns, to_offsets, to_columns, f->source));
-  *offsets = to_offsets;
-  *columns = to_columns;
+                            position, A->offsets, A->columns, to_offsets, to_columns, f->source));
+  A->offsets = to_offsets;
+  A->columns = to_columns;
   return TRSV_SUCCESS;
 }
 
@@ -164,25 +162,20 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMax(bad, n - (first + t));
 }
 
-/* Row i of U starts after rows 0 to i - 1 of U: their entries are those of A less those of L. start [n], or NULL: the
-   indices in A at which they start. */
-static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets, int *start)
-{
-  const int i = trsv_index();
-
-  if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
-  if (i < n && start) start[i] = u_offsets[i] + l_offsets[i + 1];
-}
-
-/* Copies the columns of A to L, unless l_columns is NULL, and U. */
+/* Makes U, and copies the columns of A to it and, unless l_columns is NULL, to L. A row of U has the entries of A less
+   those of L. upper [n], or NULL: the index in A at which each row of U starts. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
-  split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
+  split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_offsets,
+             int *u_columns, int *upper)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, l_start, ROWS_BLOCK + 1);
-  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
   (void)rows_load(l_offsets, n, first, l_start);
+  if (t < rows) u_offsets[first + t + 1] = start[t + 1] - l_start[t + 1];
+  if (t < rows && upper) upper[first + t] = start[t] - l_start[t] + l_start[t + 1];
+  if (first + t == 0) u_offsets[0] = 0;
   rows_each(start, rows, [&](int m, int k) {
     const int l = k - start[m] + l_start[m], l_end = l_start[m + 1];
 
@@ -223,42 +216,42 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
 
 /* Checks the rows of A and waits. Sets f->entries; and if no permutation follows, f->l_offsets, for ICC those of the
    lower triangle of A, and the entries of L and U. */
-static TrsvError CountEntries(TrsvFactor *f, const int *offsets, const int *columns, bool permutation_follows)
+static TrsvError CountEntries(TrsvFactor *f, const TrsvCSR *A, bool permutation_follows)
 {
   int *const       bad    = (int *)&f->status->row;
-  const int *const from[] = {bad, offsets + f->rows, f->l_offsets + f->rows};
+  const int *const from[] = {bad, A->offsets + f->rows, f->l_offsets + f->rows};
   TrsvScratch      scratch;
   int             *left, found[3];
 
   TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
-  TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, offsets, columns, left, bad));
+  TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, A->offsets, A->columns, left, bad));
   if (!permutation_follows) TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
   TrsvCall(TrsvDeviceDownloadEach(found, from, permutation_follows ? 2 : 3));
   f->entries = found[1];
   if (found[0])
-    return TrsvCheckMatrixRow(TRSV_DEVICE, offsets, columns, f->entries, f->rows - found[0], 0, f->rows - 1, 1, 1);
+    return TrsvCheckMatrixRow(TRSV_DEVICE, A->offsets, A->columns, f->entries, f->rows - found[0], 0, f->rows - 1, 1,
+                              1);
   if (permutation_follows) return TRSV_SUCCESS;
   f->lower = found[2];
   f->upper = f->entries - f->lower;
   return TRSV_SUCCESS;
 }
 
-/* ICC: L and its source from U. */
-static TrsvError TransposeUpper(TrsvFactor *f)
+/* Makes the columns of one triangle from the other: those of L with its source, for ICC; or those of U. */
+static TrsvError TransposeOther(TrsvFactor *f, bool to_lower)
 {
   TrsvMatrix L, U, T;
   int       *made;
   const int *source;
   TrsvError  error;
 
-  f->lower = f->upper - f->rows;
-  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_columns));
-  TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_source));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  error = TrsvLaunchEach(split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source, f->l_offsets,
-                         f->l_columns, f->l_source);
+  TrsvCall(TrsvTranspose(to_lower ? &U : &L, &T, &made, &source));
+  if (to_lower)
+    error = TrsvLaunchEach(split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source, f->l_offsets,
+                           f->l_columns, f->l_source);
+  else error = TrsvLaunchEach(split_mirror, f->rows, f->rows, f->u_offsets, T.columns, f->u_columns);
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
@@ -296,42 +289,38 @@ static TrsvError CountHostWork(TrsvFactor *f)
 }
 
 /* Checks the rows of A before it permutes them, so that an error names a row of A. */
-extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                                     TrsvMemory memory)
+extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const TrsvCSR *given, const int *order, TrsvMemory memory)
 {
-  const size_t rows = (size_t)f->rows;
-  TrsvScratch  permuted;
+  TrsvCSR     A = *given;
+  TrsvScratch permuted;
 
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->l_offsets));
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows + 1, &f->u_offsets));
-  TrsvCall(CountEntries(f, offsets, columns, order != NULL));
+  TrsvCall(CountEntries(f, &A, order != NULL));
   if (order) {
-    TrsvCall(PermutePattern(f, order, memory, &offsets, &columns, &permuted));
-    TrsvCall(CountEntries(f, offsets, columns, false)); /* a permutation of a valid pattern is valid */
+    TrsvCall(PermutePattern(f, order, memory, &A, &permuted));
+    TrsvCall(CountEntries(f, &A, false)); /* a permutation of a valid pattern is valid */
   }
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
   if (f->kind == TRSV_ICC) TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->rows, &f->a_row_start));
   else TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_columns));
-  TrsvCall(TrsvLaunchEach(split_upper, rows + 1, f->rows, offsets, f->l_offsets, f->u_offsets, f->a_row_start));
-  TrsvCall(TrsvLaunchEach(split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns, f->u_columns));
-  if (f->kind == TRSV_ICC) TrsvCall(TransposeUpper(f));
+  TrsvCall(TrsvLaunchEach(split_copy, f->rows, f->rows, A.columns, A.offsets, f->l_offsets, f->l_columns, f->u_offsets,
+                          f->u_columns, f->a_row_start));
+  if (f->kind == TRSV_ICC) {
+    f->lower = f->upper - f->rows;
+    TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_columns));
+    TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->lower, &f->l_source));
+    TrsvCall(TransposeOther(f, true));
+  }
   return CountHostWork(f);
 }
 
 extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
 {
-  TrsvMatrix L, U, T;
-  int       *made;
-  const int *source;
-  TrsvError  error;
-
   if (f->u_columns) return TRSV_SUCCESS;
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
-  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  error = TrsvTranspose(&L, &T, &made, &source);
-  if (!error) error = TrsvLaunchEach(split_mirror, f->rows, f->rows, f->u_offsets, T.columns, f->u_columns);
+  TrsvError error = TransposeOther(f, false);
   if (!error) error = TrsvDeviceSynchronize();
-  TrsvFree(TRSV_DEVICE, made);
   if (error) TrsvFactorFree(f, sizeof(int), f->upper, &f->u_columns);
   return error;
 }

@@ -36,11 +36,9 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
     return TrsvFactorCreateOrdered(A, r->kind, r->precision, TrsvIluNamed(ilu, TRSV_DEVICE, 0),
                                    TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &ilu->order);
   if (r->order == TRSV_ORDER_GIVEN)
-    return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
+    return TrsvFactorCreate(A, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
   error = TrsvDeviceOrderValues(A, r->precision, &multicolor);
-  if (!error)
-    error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, r->kind, r->precision,
-                             &ilu->factor);
+  if (!error) error = TrsvFactorCreate(A, multicolor->order, TRSV_DEVICE, r->kind, r->precision, &ilu->factor);
   ilu->order.multicolor = !error;
   TrsvOrderingDestroy(&multicolor);
   return error;

@@ -169,8 +169,7 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
   error = TrsvDeviceDiscardedFill(A, multicolor->order, precision, fill);
   if (!error) choice->growth = IterationGrowth(fill);
   if (!error && !IsFaster(choice, estimate)) ExplainGrowth(choice, choice->reason, sizeof(choice->reason));
-  else if (!error)
-    error = TrsvFactorBegin(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, kind, precision, &ordered);
+  else if (!error) error = TrsvFactorBegin(A, multicolor->order, TRSV_DEVICE, kind, precision, &ordered);
   TrsvOrderingDestroy(&multicolor);
   if (!ordered) return error;
   choice->ordered    = PredictCost(ordered, named);
@@ -190,7 +189,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   TrsvError                  error;
 
   memset(choice, 0, sizeof(*choice));
-  TrsvCall(TrsvFactorBegin(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor));
+  TrsvCall(TrsvFactorBegin(A, NULL, TRSV_DEVICE, kind, precision, factor));
   choice->natural = PredictCost(*factor, named);
   choice->rest    = IterationRest(*factor);
   estimate        = EstimateMulticolor(*factor, named);

@@ -149,7 +149,8 @@ static void CheckFailures(void)
       TrsvError   error;
 
       SimtFailAt(k, 0);
-      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f);
+      error = TrsvFactorCreate(&(TrsvCSR){A.rows, A.offsets, A.columns}, order, TRSV_DEVICE, (TrsvFactorKind)kind,
+                               TRSV_DOUBLE, &f);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();

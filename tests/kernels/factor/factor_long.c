@@ -344,9 +344,9 @@ static void CheckRefused(void)
       } else if (spoils[s].entry >= 0) A.columns[A.offsets[spoils[s].row] + spoils[s].entry] = spoils[s].column;
       else A.offsets[spoils[s].row + 1] = A.offsets[spoils[s].row] - spoils[s].column;
       if (spoils[s].also >= 0) A.columns[A.offsets[spoils[s].also]] = -1;
-      ExpectError(
-        TrsvFactorCreate(ROWS, A.offsets, A.columns, NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f),
-        TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
+      ExpectError(TrsvFactorCreate(&(TrsvCSR){ROWS, A.offsets, A.columns}, NULL, TRSV_DEVICE, (TrsvFactorKind)kind,
+                                   TRSV_DOUBLE, &f),
+                  TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
       (void)sscanf(TrsvErrorMessage(), "row %d ", &row);
       Expect(!f && row == named && strstr(TrsvErrorMessage(), spoils[s].what), "row %d, not %d: %s", row, named,
              TrsvErrorMessage());

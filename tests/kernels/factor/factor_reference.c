@@ -289,8 +289,8 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
 {
   TrsvFactor *f;
 
-  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind,
-                               A->precision, &f),
+  ExpectError(TrsvFactorCreate(&(TrsvCSR){A->rows, A->offsets, A->columns}, order,
+                               A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind, A->precision, &f),
               TRSV_SUCCESS, "TrsvFactorCreate");
   if (f && lanes) ExpectError(Regroup(f, lanes), TRSV_SUCCESS, "TrsvFactorAssignGroups");
   if (f) Expect(!lanes || f->lanes_per_row == lanes, "%d lanes", f->lanes_per_row);

@@ -99,7 +99,7 @@ static void CheckBadOrders(void)
   for (int n = 0; n < 3; n++) {
     TrsvFactor *f;
 
-    ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, orders[n], TRSV_HOST, TRSV_ILU, TRSV_DOUBLE, &f),
+    ExpectError(TrsvFactorCreate(&(TrsvCSR){4, A.offsets, A.columns}, orders[n], TRSV_HOST, TRSV_ILU, TRSV_DOUBLE, &f),
                 TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
     TrsvFactorDestroy(&f);
   }
@@ -132,8 +132,8 @@ static void CheckBadMatrices(void)
       memcpy(A.offsets, offsets, sizeof(offsets));
       memcpy(A.columns, columns, sizeof(columns));
       A.columns[spoils[s].entry] = spoils[s].column;
-      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, TRSV_DEVICE, (TrsvFactorKind)kind,
-                                   TRSV_DOUBLE, &f),
+      ExpectError(TrsvFactorCreate(&(TrsvCSR){4, A.offsets, A.columns}, ordered ? order : NULL, TRSV_DEVICE,
+                                   (TrsvFactorKind)kind, TRSV_DOUBLE, &f),
                   TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
       (void)sscanf(TrsvErrorMessage(), "row %d ", &row);
       Expect(!f && row == spoils[s].row && strstr(TrsvErrorMessage(), spoils[s].what), "row %d: %s", row,
@@ -197,8 +197,8 @@ static void CheckRandomFaults(void)
     Shuffle(&rng, rows, order);
     sound = CanBeFactored(&A);
     *(sound ? &taken : &refused) += 1;
-    error = TrsvFactorCreate(rows, A.offsets, A.columns, n & 2 ? order : NULL, TRSV_HOST, (TrsvFactorKind)(n & 1),
-                             TRSV_DOUBLE, &f);
+    error = TrsvFactorCreate(&(TrsvCSR){rows, A.offsets, A.columns}, n & 2 ? order : NULL, TRSV_HOST,
+                             (TrsvFactorKind)(n & 1), TRSV_DOUBLE, &f);
     Expect(sound ? !error : error == TRSV_ERR_STRUCTURE, "matrix %d, %s: error %d: %s", n,
            sound ? "sound" : "not sound", (int)error, error ? TrsvErrorMessage() : "");
     TrsvFactorDestroy(&f);

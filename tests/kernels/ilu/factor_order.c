@@ -26,7 +26,8 @@ static void CheckOrders(void)
     const int kept = order[7];
 
     order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
-    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f),
+    ExpectError(TrsvFactorCreate(&(TrsvCSR){A.rows, A.offsets, A.columns}, order, TRSV_DEVICE, TRSV_ILU,
+                                 TRSV_DOUBLE, &f),
                 TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
     Expect(!f, "a factor");
     order[7] = kept;
