@@ -11,30 +11,29 @@
    1999) show that many colors save iterations.
 
    Grids: every entry of the matrix joins two nearby points of a grid whose points are numbered along x, then y, then z.
-   The grid is guessed from the offsets column - row of a few rows, and checked against every entry. Colors rise and
-   fall along every side: 0 1 2 3 2 1 0 and so on. The color of a point is the sum over the sides. Neighbors along a
-   side differ by one; with weights 1, 2, 4 neighbors across corners differ, too. If a step goes over two points, the
-   color is that of a box of two points, combined with the place in the box. Only points with color 0 along every side
-   come before all their neighbors. If the entries along one side are far larger than all others, the order along that
-   side matters most, so colors rise for longer there. In large grids with a star stencil (no corners), a color has runs
-   of 4 points along x. Without runs, each point of a color needs its own memory sector in b, in x and in the neighbors'
-   solutions; a run needs one sector. The points of a run are a chain, so rows have more level sets (12 instead of 7 in
-   a plane, 16 instead of 10 in space), but groups of rows that a warp solves together have fewer (6, 10). Along x,
-   colors rise for two runs only; along the other sides they rise for one more point. If the entries along x are far
-   larger, there are no runs: a run ends where colors fall, so many points would come before all their neighbors. Small
-   grids have no runs, because their time depends on the level sets of rows. With corners in the stencil, all points of
-   adjacent runs are neighbors: there would be three times as many level sets of rows, and slower solves.
+   The grid is guessed from the offsets column - row of a few rows, and checked against every entry. Along every side
+   colors rise and fall: 0 1 2 3 2 1 0 and so on. The color of a point is the sum over the sides. Neighbors along a side
+   differ by one; with weights 1, 2, 4 neighbors across corners differ, too. If a step goes over two points, the color
+   is that of a box of two points, combined with the place in the box. Only points with color 0 along every side come
+   before all their neighbors. Colors rise longer along a side with far larger entries: its order matters most.
+
+   Runs: in large grids with a star stencil (no corners) a color has runs of 4 points along x, which share a memory
+   sector in b, x and the neighbors' solutions. The points of a run are a chain: rows have more level sets (12, not
+   7, in a plane; 16, not 10, in space), but groups of rows that a warp solves together have fewer (6; 10). Along x
+   colors then rise for two runs, along the other sides for one more point. There are no runs if the entries along x are
+   far larger: at the ends of runs many points would come before all their neighbors. Nor in small grids, whose time
+   depends on the level sets of rows; nor with corners in the stencil: all points of adjacent runs would be neighbors,
+   with three times as many level sets of rows, and slower solves.
 
    Waves: rows get times in their natural order. The time of a row is the first after the times of its earlier neighbors
    by strong entries, like the number of a level set. The colors of consecutive times rise from 0 to TRSV_WAVE_TOP - 1
    and fall again. If a neighbor, by any entry, has the color of that time, the row takes the next time whose color no
-   neighbor has, or, if there is none, an extra color above those of waves. So along strong entries the order
-   alternately runs forward and backward, and a row comes before all its neighbors only where a wave begins. Two
-   neighbors never have the same color. Dense rows can have neighbors of all colors of a wave. Extra colors are then
-   searched TRSV_WAVE_TOP at a time; each search reads the entries of the row again. Consecutive rows with the same
-   columns, such as the unknowns of a mesh point, are a node, which gets one color. A node has at most TRSV_NODE rows,
-   and nodes are used only if there are much fewer nodes than rows. This is PETSc's rule for inodes, whose rows its
-   factorizations need next to each other.
+   neighbor has; if there is none, as in dense rows, an extra color above those of waves. So along strong entries the
+   order alternately runs forward and backward, a row comes before all its neighbors only where a wave begins, and two
+   neighbors never have the same color. The first TRSV_WAVE_TOP extra colors are found with the time; each search of
+   more reads the entries of the row again. Consecutive rows with the same columns, such as the unknowns of a mesh
+   point, are a node, which gets one color. A node has at most TRSV_NODE rows, and nodes are used only if there are much
+   fewer nodes than rows: PETSc's rule for inodes, whose rows its factorizations need next to each other.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -278,32 +277,27 @@ static void FindWords(int nodes, const int *starts, const int *edge, unsigned *w
 /* Colors of any pattern. The arrays in A are valid until it returns. */
 static TrsvError ColorWaves(TrsvColorMatrix *A, int *color, int *colors)
 {
-  const size_t r    = (size_t)A->rows;
-  int         *edge = NULL;
-  TrsvError    error;
+  const size_t r = (size_t)A->rows, some = A->values ? r : 0;
+  int         *starts, *edge, nodes;
+  unsigned    *word;
 
+  TrsvCall(TrsvAlloc(2 * sizeof(double) * some + sizeof(int) * (3 * r + 2 + (size_t)A->entries), &A->scale));
+  A->strongest = A->scale + some;
+  A->node      = (int *)(A->strongest + some);
+  starts       = A->node + r;
+  word         = (unsigned *)starts + r + 2;
+  edge         = (int *)word + r;
+  nodes        = FindNodes(A);
+  if (A->values) FindStrength(A);
+  FindEdges(A, nodes, starts, edge);
+  FindWords(nodes, starts, edge, word);
   *colors = 0;
-  error   = TrsvAlloc(sizeof(int) * (3 * r + 2), &A->node); /* and starts, words */
-  if (!error) error = TrsvAlloc(2 * sizeof(double) * (A->values ? r : 0), &A->scale); /* and strongest */
-  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)A->entries, &edge);
-  if (!error) {
-    int *const      starts = A->node + r;
-    unsigned *const word   = (unsigned *)starts + r + 2;
-    const int       nodes  = FindNodes(A);
-
-    A->strongest = A->scale + (A->values ? r : 0);
-    if (A->values) FindStrength(A);
-    FindEdges(A, nodes, starts, edge);
-    FindWords(nodes, starts, edge, word);
-    for (int i = 0; i < A->rows; i++) {
-      color[i] = TrsvWaveColor(word[A->node[i]]);
-      if (color[i] >= *colors) *colors = color[i] + 1;
-    }
+  for (int i = 0; i < A->rows; i++) {
+    color[i] = TrsvWaveColor(word[A->node[i]]);
+    if (color[i] >= *colors) *colors = color[i] + 1;
   }
-  free(edge);
   free(A->scale);
-  free(A->node);
-  return error;
+  return TRSV_SUCCESS;
 }
 
 static TrsvError CheckGrid(const TrsvColorMatrix *A, const TrsvGrid *g, int *yes)

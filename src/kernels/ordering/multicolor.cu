@@ -3,8 +3,7 @@
    downloads the sample from which it guesses a grid, and the result of each check of a guess.
 
    Without a grid two scans find the nodes, and a sort finds the edges of each node to earlier nodes. One launch then
-   finds the words of all nodes, each after those of its earlier neighbors: the time is that of the longest chain of
-   neighbors.
+   finds the words of all nodes, each after those of its earlier neighbors, in the time of their longest chain.
 
    Mapping: a thread for each row or entry, or the threads of a block share the entries of its rows (rows_each). A
    stable sort by color. dataflow.cuh has the mapping, the memory order and why it ends of multicolor_words; in other
@@ -116,8 +115,7 @@ static __global__ void multicolor_nodes(const TrsvColorMatrix A, const int *befo
   if (i < A.rows) A.node[i] = before ? before[i + 1] - 1 : i;
 }
 
-/* The largest size(i, k) of the entries k of each row i of the block, or 0: this thread's is that of row `first` + its
-   number. */
+/* The largest size(i, k), or 0, of the entries k of row i of the block, `first` + the number of this thread. */
 template <class Size> static __device__ double row_largest(const TrsvColorMatrix &A, int first, Size size)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
@@ -167,8 +165,7 @@ static __device__ __forceinline__ bool run_is_strong(const TrsvColorMatrix &A, i
   return false;
 }
 
-/* True if the edge from the node of row j to the node whose first row is i exists, and is strong if this one is. If
-   columns do not rise, it may not be found. */
+/* True if the node of row j has an edge to that of first row i, strong if this one is. It may miss unsorted columns. */
 static __device__ __forceinline__ bool edge_is_mirrored(const TrsvColorMatrix &A, int i, int j, bool strong)
 {
   while (j && A.node[j - 1] == A.node[j]) j--;

@@ -23,13 +23,6 @@ typedef struct {
   int          *node;
 } TrsvColorMatrix;
 
-/* Alternately rises from 0 to top - 1 and falls to 0: consecutive t give values that differ by one. */
-TRSV_HOST_DEVICE int TrsvZigzag(int t, int top)
-{
-  t %= 2 * top - 2;
-  return t < top ? t : 2 * top - 2 - t;
-}
-
 /* Regular grids */
 enum {
   TRSV_GRID_REACH      = 2,       /* the largest step along a side */
@@ -50,9 +43,8 @@ typedef struct {
   signed char step[TRSV_GRID_OFFSETS][3]; /* each offset as steps along x, y, z */
 } TrsvGrid;
 
-/* Of rows spread over a matrix: the number of entries, and column - row and value (1 without values) of each. count is
-   -1 for an invalid row or one with too many entries. entries: those of the matrix; only
-   set on a device. */
+/* Of rows spread over a matrix: the number of entries, -1 for an invalid row or one with too many; and column - row and
+   value (1 without values) of each. entries: those of the matrix; only set on a device. */
 typedef struct {
   int    entries;
   int    count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
@@ -61,8 +53,8 @@ typedef struct {
 
 TRSV_HOST_DEVICE void TrsvGridSample(const TrsvColorMatrix *A, int s, TrsvGridSamples *samples)
 {
-  const int i     = (int)(((2 * (long long)s + 1) * A->rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) %
-                          A->rows); /* 3 s: without it all rows may be on one boundary of a grid with sides of 128 */
+  /* 3 s: without it all rows may be on one boundary of a grid with sides of 128 */
+  const int i = (int)(((2 * (long long)s + 1) * A->rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) % A->rows);
   const int begin = A->offsets[i], end = A->offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= A->entries && end - begin <= TRSV_GRID_OFFSETS;
 
@@ -99,7 +91,9 @@ TRSV_HOST_DEVICE int TrsvGridColor(const TrsvGrid *g, int i)
       points = 1;
 
   for (int s = 0; s < 3; s++) {
-    color += TrsvZigzag(at[s] / g->block[s], g->top[s]) << (g->star ? 0 : s);
+    const int turn = 2 * g->top[s] - 2, box = at[s] / g->block[s] % turn; /* in a turn colors rise and fall once */
+
+    color += (box < g->top[s] ? box : turn - box) << (g->star ? 0 : s);
     inside += at[s] % g->reach[s] * points;
     points *= g->reach[s];
   }
@@ -158,18 +152,6 @@ TRSV_HOST_DEVICE int TrsvWaveColor(unsigned word)
   return (int)(word & TRSV_WAVE_EXTRA ? word & ~TRSV_WAVE_EXTRA : TrsvPlaceColor(word));
 }
 
-/* Adds a neighbor; word 0 adds nothing. It has few branches, because chains of nodes wait for it. */
-TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
-{
-  const unsigned color   = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
-  const int      of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
-
-  node->used |= of_wave ? 1u << TrsvPlaceColor(word) % 32 : 0; /* % 32: the shift is valid for all words */
-  node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;
-  if ((int)word < 0)
-    if (color < 32) node->extra |= 1u << color;
-}
-
 /* The index of the lowest bit of a mask that is set; the mask is not 0. */
 TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 {
@@ -178,6 +160,29 @@ TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 #else
   return (unsigned)__builtin_ctzll(mask);
 #endif
+}
+
+/* Of extra colors base ... base + TRSV_WAVE_TOP - 1: the bit of a word's color, or 0; the word of the first unused. */
+TRSV_HOST_DEVICE unsigned TrsvWaveBit(unsigned word, unsigned base)
+{
+  const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
+
+  return word & TRSV_WAVE_EXTRA && c < TRSV_WAVE_TOP ? 1u << c : 0;
+}
+
+TRSV_HOST_DEVICE unsigned TrsvWaveFree(unsigned used, unsigned base)
+{
+  return TRSV_WAVE_EXTRA | (base + TrsvLowest(~used));
+}
+
+/* Adds a neighbor; word 0 adds nothing. It has few branches, because chains of nodes wait for it. */
+TRSV_HOST_DEVICE void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
+{
+  const int of_wave = (int)word > 0; /* TRSV_WAVE_EXTRA is the sign bit */
+
+  node->used |= of_wave ? 1u << TrsvPlaceColor(word) % 32 : 0; /* % 32: the shift is valid for all words */
+  node->latest = of_wave && edge >= 0 ? (word > node->latest ? word : node->latest) : node->latest;
+  node->extra |= TrsvWaveBit(word, TRSV_WAVE_TOP);
 }
 
 /* Bit i of the mask becomes bit 31 - i of the result, which has 64 bits because it is then shifted. */
@@ -206,16 +211,13 @@ TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
 
   if (unused >> place) return 1 + wave * TRSV_WAVE_STEP + place + TrsvLowest(unused >> place);
   if (unused) return 1 + (wave + 1) * TRSV_WAVE_STEP + TrsvLowest(unused);
-  if (~node->extra) return TRSV_WAVE_EXTRA | (TRSV_WAVE_TOP + TrsvLowest((unsigned)~node->extra));
-  return 0;
+  return ~node->extra ? TrsvWaveFree(node->extra, TRSV_WAVE_TOP) : 0;
 }
 
-/* The strength of entry k of row i, relative to the diagonals of its row and column. */
+/* The strength of entry k of row i, relative to the diagonals of its row and column; 0 for NaN. */
 TRSV_HOST_DEVICE double TrsvStrength(const TrsvColorMatrix *A, int k, int i)
 {
-  const double value = A->values[k], strength = (value < 0 ? -value : value) * A->scale[i] * A->scale[A->columns[k]];
-
-  return strength > 0 ? strength : 0; /* 0 for NaN */
+  return fmax(fabs(A->values[k]) * A->scale[i] * A->scale[A->columns[k]], 0.0);
 }
 
 /* The scale of a row in TrsvStrength: from its diagonal, or its largest entry if the diagonal is 0. */
@@ -234,20 +236,6 @@ TRSV_HOST_DEVICE int TrsvStrong(const TrsvColorMatrix *A, int k, int i)
   return strength >= TRSV_STRONG * A->strongest[i] && strength >= TRSV_STRONG * A->strongest[A->columns[k]];
 }
 
-/* For extra colors base ... base + TRSV_WAVE_TOP - 1: the bit of a word's color, 0 if it is another; the word of the
-   first color that is not used. */
-TRSV_HOST_DEVICE unsigned TrsvWaveBit(unsigned word, unsigned base)
-{
-  const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
-
-  return word & TRSV_WAVE_EXTRA && c < TRSV_WAVE_TOP ? 1u << c : 0;
-}
-
-TRSV_HOST_DEVICE unsigned TrsvWaveFree(unsigned used, unsigned base)
-{
-  return TRSV_WAVE_EXTRA | (base + TrsvLowest(~used));
-}
-
 /* Nodes are used only if there are much fewer nodes than rows. */
 TRSV_HOST_DEVICE int TrsvUseNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
@@ -257,8 +245,7 @@ TrsvError TrsvColorRows(TrsvColorMatrix *, int *color, int *colors, int side[3])
 /* multicolor.cu: TrsvOrderMulticolor on a device. Sets the order and the grid; rows > 0. */
 TrsvError TrsvDeviceOrder(TrsvColorMatrix *, TrsvOrdering *);
 
-/* order_values.cu: TrsvOrderMulticolor of a matrix on the device by the magnitudes of its values, |re| + |im| for
-   complex ones. */
+/* order_values.cu: TrsvOrderMulticolor on the device, by magnitudes of values of any type, |re| + |im| if complex. */
 TrsvError TrsvDeviceOrderValues(const TrsvCSR *A, TrsvPrecision, TrsvOrdering **multicolor);
 
 enum {
@@ -280,9 +267,8 @@ TRSV_HOST_DEVICE int TrsvFillRow(int sample, int stride)
   return sample * stride + (int)(hash % (unsigned)stride);
 }
 
-/* order_values.cu: estimates from a sample of the rows how much fill ILU(0) discards: fill[0] in the natural order,
-   fill[1] in the given order. order [rows], on the device: the row in each position. Works in the default stream and
-   waits for it. */
+/* order_values.cu: estimates from a sample of the rows the fill that ILU(0) discards: fill[0] in the natural order,
+   fill[1] in order [rows], on the device: the row in each position. Works in the default stream and waits for it. */
 TrsvError TrsvDeviceDiscardedFill(const TrsvCSR *A, const int *order, TrsvPrecision, double fill[2]);
 
 TRSV_C_END

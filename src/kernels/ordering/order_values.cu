@@ -1,6 +1,5 @@
 /*
-   The multicolor ordering by values of any type, and the number by which an order is chosen: the fill that ILU(0)
-   discards.
+   The multicolor ordering by values of any type; the fill that ILU(0) discards, by which an order is chosen.
 
    Discarded fill: the Frobenius norm of the entries that ILU(0) discards in an order, estimated without a
    factorization. Each row k before rows i and j adds a_ik a_kj / a_kk to an entry (i,j) that is not in the matrix. The
