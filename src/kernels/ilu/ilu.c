@@ -44,8 +44,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorization on the device; A may be wide. Sets host_reason if the pattern is invalid or the host is
-   faster. */
+/* The symbolic factorization on the device; A may be wide. Sets host_reason if A is invalid or the host is faster. */
 static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   TrsvCSR   narrowed;

@@ -1,6 +1,5 @@
 /*
-   ilu.h: the object TrsvIlu. ilu.c creates it, sets its values, describes and destroys it; solves.c has its plans,
-   order.c the choice of an order.
+   ilu.h: the object TrsvIlu: its life and its values (ilu.c), its plans (solves.c), the choice of an order (order.c).
 
    Ownership: the factor owns the patterns and values of L and U. A pair of plans owns all that its solves need. The
    factor uses two parts of the pair for solves with A on the device: the vector between the two solves, for reciprocals
@@ -56,8 +55,7 @@ struct TrsvIlu {
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* narrow.cu: returns A, or, if A is wide, A with indices of 32 bits in scratch of the default stream; one that does not
-   fit becomes -1. */
+/* narrow.cu: A, or, if it is wide, A with 32-bit indices in scratch of the default stream; -1 if one does not fit. */
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 

@@ -41,8 +41,7 @@ static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const
   return cost;
 }
 
-/* Seconds of an iteration of CG without the preconditioner: launches, waits of the host for norms and dot products,
-   memory traffic of A and vectors. */
+/* Seconds of an iteration of CG without the solves: launches, waits of the host for sums, traffic of A and vectors. */
 static double IterationRest(const TrsvFactor *f)
 {
   const double byte = TrsvModel.order_byte, size = (double)TrsvValueSize(f->precision);
@@ -56,8 +55,7 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth
   return c->setup + TrsvModel.order_iterations * growth * (c->solves + rest);
 }
 
-/* Seconds to try the multicolor order: the ordering, and the pattern in it. The rows of a chain wait for each other,
-   but not those of a grid. */
+/* Seconds to try the multicolor order: to find it, and the pattern in it. Rows wait for each other in chains only. */
 static double TrialSeconds(const TrsvFactor *f)
 {
   const double chain = TrsvIsGrid(&f->statistics) ? 0 : TrsvModel.order_find_level * f->statistics.levels;
@@ -104,8 +102,7 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-/* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order;
-   estimate: the cost of the other one. */
+/* Sets choice->reason, "" before, if multicolor need not be tried. natural: the factor so far; estimate: the cost. */
 static void RefuseMulticolor(const TrsvFactor *natural, const TrsvOrderCost *estimate, TrsvOrderChoice *choice)
 {
   const TrsvStatistics *s       = &natural->statistics;

@@ -1,6 +1,5 @@
 /*
-   The plans of a factorization. Those for solves with A in its own memory are made in the symbolic phase, others before
-   their first solve.
+   The plans of a factorization: those in the memory of A are made in the symbolic phase, others before a first solve.
 */
 #include <string.h>
 #include "ilu/ilu.h"
@@ -25,8 +24,7 @@ static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, T
   v->column = t->column;
 }
 
-/* Gets the triangles that plans in this memory need. whole: 1: first rebuilds the arrays that the factor has
-   released. */
+/* Gets the triangles for plans in this memory. whole: 1: first rebuilds the arrays that the factor has released. */
 static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
                               TrsvStream stream)
 {
@@ -174,18 +172,18 @@ double TrsvIluFlops(const TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvP
 
 TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
 {
+  Triangles v;
   TrsvError error;
 
   memset(t, 0, sizeof(*t));
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
   if (!ilu->factored) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
   TrsvCall(TrsvIluBegin(ilu, TRSV_DEVICE, stream));
-  error = TrsvFactorMaterialize(ilu->factor, TrsvIluLower(ilu), stream);
-  if (!error) error = TrsvFactorDownload(ilu->factor, t, stream);
-  error = TrsvIluEnd(ilu, TRSV_DEVICE, error, stream);
-  if (error || t->L.values) return error;
-  TrsvTrianglesDestroy(t);
-  return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
+  error = TrsvIluEnd(ilu, TRSV_DEVICE, GetTriangles(ilu, NULL, TRSV_HOST, 1, &v, stream), stream);
+  if (!error && !v.l) error = TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
+  if (error) TrsvTrianglesDestroy(&v.copy);
+  else *t = v.copy;
+  return error;
 }
 
 void TrsvTrianglesDestroy(TrsvTriangles *t)
