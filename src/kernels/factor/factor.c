@@ -1,6 +1,5 @@
 /*
-   Creates a factor, computes its values, with PETSc's shifts if a pivot is zero, downloads and frees it. Its predicted
-   times.
+   Creates, downloads and frees a factor; computes its values, with PETSc's shifts if a pivot is zero; predicts times.
 */
 #include <math.h>
 #include <string.h>
@@ -139,8 +138,7 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
   }
 }
 
-/* The bisection of PETSc's MatPivotCheck_pd() and MatPivotRefine(): a shift is a fraction of the largest shift, which
-   makes A diagonally dominant. */
+/* PETSc's MatPivotCheck_pd() and MatPivotRefine(): a shift is a fraction of one that makes A diagonally dominant. */
 typedef struct {
   int    tries;
   double largest, low, high, fraction;

@@ -1,6 +1,5 @@
 /*
-   factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
-   that those of A change.
+   factor.h: ILU(0) and IC(0) of a matrix A on the device: the patterns of L and U once, their values with each of A's.
 
    factor.c          creates a factor, computes values, and repeats that with shifts; download, predicted times
    factor_split.cu   permutes the pattern of A, and splits it into those of L and U
@@ -28,9 +27,8 @@ typedef struct TrsvFactor TrsvFactor;
 TrsvError TrsvFactorCreate(const TrsvCSR *A, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision,
                            TrsvFactor **factor);
 
-/* TrsvFactorCreate in two halves: Begin makes the triangles, the analyses and the statistics, End the rest. Between
-   them only TrsvFactorPredict, which then leaves out the longest row of a warp, and TrsvFactorDestroy may be called. On
-   an error *factor is NULL. */
+/* TrsvFactorCreate in two halves: Begin makes triangles, analyses and statistics, End the rest. Between them call only
+   TrsvFactorDestroy, and TrsvFactorPredict, which leaves out the longest row of a warp. On an error *factor is NULL. */
 TrsvError TrsvFactorBegin(const TrsvCSR *A, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision,
                           TrsvFactor **factor);
 TrsvError TrsvFactorEnd(TrsvFactor **factor);

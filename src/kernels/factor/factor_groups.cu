@@ -91,12 +91,12 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order)
 {
   const size_t n = (size_t)f->rows;
   TrsvScratch  scratch;
-  int         *weights, *lengths, *first, *at, found[2];
+  int         *first, *at, found[2];
 
-  TrsvCall(scratch.take(n, weights, n, lengths, n + 1, first, n + 1, at));
+  TrsvCall(scratch.take(n + 1, first, n + 1, at));
   TrsvCall(TrsvLaunchEach(groups_weights, n, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order, f->l_offsets,
-                          f->u_offsets, weights, lengths));
-  const TrsvScan   scan[] = {{f->rows, weights, first}, {f->rows, lengths, at}};
+                          f->u_offsets, first + 1, at + 1));
+  const TrsvScan   scan[] = {{f->rows, first + 1, first}, {f->rows, at + 1, at}};
   const int *const ends[] = {first + n, at + n};
 
   TrsvCall(TrsvDeviceScanAll(2, scan));
@@ -152,9 +152,9 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
   return false;
 }
 
-/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL.
-   found[0]: 1 if a row shares a column with one that it depends on; found[1]: 1 if an entry of L has no mirror image in
-   U, or one too far from the diagonal. */
+/* Checks the pattern, a thread for each row; a block compares two long rows. Sets mirror_offset if not NULL. found[0]:
+   1 if a row shares a column with one that it depends on; found[1]: 1 if U has no mirror image of an entry of L, or a
+   far one. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets,
                                       const int *u_columns, unsigned char *mirror_offset, unsigned *found)
 {

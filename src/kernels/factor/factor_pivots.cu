@@ -1,14 +1,12 @@
 /*
    The values of ILU(0) or IC(0), by factor_rows.cu, or here if only the pivots depend on each other: for stencils of 5
-   or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row. Also the row sums from
-   which a shift is found.
+   or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row. Also sums for a shift.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) for a pattern
    in which a row shares no column but its diagonal with the rows of U that it depends on. Then U is the upper triangle
    of A except for the pivots d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and the pivots determine L. A sum has at
    most six terms, so one thread computes a pivot. If a plan for L can find the pivots, its launch does that, in a third
-   of the time for many level sets. The result is checked: if a pivot is zero, or a product is not a normal number, the
-   kernel of this file repeats the work.
+   of the time for many level sets; pivots_find repeats it if a pivot is zero, or a product is not a normal number.
 
    Mapping: the block of ticket t finds the pivots of blockDim.x positions of L's level order, from position
    t * blockDim.x on, a thread for each. A second launch fills L and U, a block for ROWS_BLOCK rows. Other kernels have
@@ -181,8 +179,7 @@ enum {
   FILL_PIVOTS = 4
 };
 
-/* A block has ROWS_BLOCK rows: a thread for each row of L, because these are short; all threads share the entries of U.
-   No thread waits. */
+/* A block has ROWS_BLOCK rows: a thread for each row of L, which is short; all share the entries of U. None waits. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_fill(const FactorView<T> F, int what)
 {
@@ -242,15 +239,6 @@ static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, Trs
   return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, left);
 }
 
-template <class T> static TrsvError StartAttempt(TrsvFactor *f, TrsvStream stream)
-{
-  const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
-  const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
-
-  return TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, (T *)f->u,
-                          (T *)f->inverse, f->status);
-}
-
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, double *largest, TrsvStream stream)
 {
   TrsvCall(TrsvByType(f->precision, [&](auto value) {
@@ -264,11 +252,14 @@ extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values,
 extern "C" TrsvError TrsvFactorCompute(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p,
                                        double shift, TrsvStream stream)
 {
-  const bool icc = f->kind == TRSV_ICC;
+  const bool icc   = f->kind == TRSV_ICC;
+  const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
+  const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
 
   return TrsvByType(f->precision, [&](auto value) {
     typedef decltype(value) T;
-    TrsvCall(StartAttempt<T>(f, stream));
+    TrsvCall(TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, (T *)f->u,
+                              (T *)f->inverse, f->status));
     if (!f->pivots) return FactorRows<T>(f, values, p, shift, stream);
     const FactorView<T> F(f, values, p, shift);
     if (lower) return (icc ? FindByPlan<T, true> : FindByPlan<T, false>)(f, lower, F, stream);

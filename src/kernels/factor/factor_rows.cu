@@ -2,9 +2,8 @@
    The values of ILU(0) or IC(0), row by row (IKJ), in one launch for all level sets.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4). Rows wait for
-   each other as in synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020); a value is its own flag. ICC
-   does the same in the upper triangle: with L = U^T, the multipliers of a row are the entries of U in its column. Zero
-   pivots are defined as in PETSc.
+   each other as in synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020). ICC does the same in the upper
+   triangle: with L = U^T, the multipliers of a row are the entries of U in its column. Zero pivots: as in PETSc.
 
    Mapping: rows in the order of L's level sets. A group is 4, 8, 16 or 32 lanes, with at most two entries of its row in
    each lane; the block of ticket t has the groups from t * FACTOR_BLOCK / lanes on. A longer row takes a whole warp.

@@ -17,8 +17,7 @@ enum {
   LANE_ENTRIES = 2,  /* entries of a row in the registers of one lane */
   AHEAD        = 4,  /* dependencies that a short row waits for at once; loads in flight of a long row */
   LANE_SUM_MAX = 32, /* entries of a row that one lane adds up, at most */
-  MATCH_ROUNDS = 8,  /* the S lanes of a short row read up to 8 S columns of a row of U; in a longer row of U each lane
-                        searches for its own columns */
+  MATCH_ROUNDS = 8,  /* S lanes read up to 8 S columns of a row of U; in a longer one each lane searches for its own */
 
   /* a row of a whole warp: */
   LANE_APPLY_MAX  = 4,   /* entries of a row of U that one lane applies, at most */
@@ -131,8 +130,7 @@ template <class T> static __device__ __forceinline__ void factor_pivot(const Fac
   (void)trsv_publish(F.inverse + row, 1 / pivot);
 }
 
-/* Adds to sum the magnitudes of a lane's entries [begin, end). If they are many, all lanes of the warp add them up. All
-   lanes call this together. */
+/* Adds to sum the magnitudes of the lane's entries [begin, end). All lanes of a warp call this; they share many. */
 template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
@@ -186,12 +184,11 @@ template <class T, int S, bool ICC> struct ShortRow {
   int               lane, base; /* the next dependency; those before it are eliminated */
   bool              waiting;    /* for dependencies base, base + 1, ... */
   int               column[LANE_ENTRIES]; /* of the lane's entries */
-  int               source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES]; /* of its dependencies: the row, and
-                                                                                   its entries [from, to) of U that may
-                                                                                   match */
-  int               where[AHEAD][LANE_ENTRIES], owner[AHEAD]; /* of dependencies base, ...: the entry of U for each
-                                                                 entry of the lane, or -1; the row, or -1 */
-  T                 value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
+  /* of its dependencies: the row, and its entries [from, to) of U that may match */
+  int source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];
+  /* of dependencies base, ...: the entry of U for each entry of the lane, or -1; the row, or -1 */
+  int where[AHEAD][LANE_ENTRIES], owner[AHEAD];
+  T   value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
 
   __device__ __forceinline__ void load(const FactorView<T> &F, int row)
   {
@@ -257,8 +254,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     waiting = true;
   }
 
-  /* Polls once for each value that is not ready; returns true if all are ready now, or after the time limit: what is
-     not ready is a NaN. */
+  /* Polls once for each value that is not ready, a NaN; returns true if all are ready, or after the time limit. */
   __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;

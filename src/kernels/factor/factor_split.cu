@@ -28,8 +28,7 @@ static __global__ void permute_position(int n, const int *order, int *position)
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
 
-/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. Each row of
-   the order has a position. */
+/* Lengths in the new order. words: the longest; 1 if order is no permutation. position: set for the rows in order. */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
                                        unsigned *words)
 {
@@ -114,20 +113,20 @@ static TrsvError PermutePattern(TrsvFactor *f, const int *order, TrsvMemory memo
   const int    n    = f->rows;
   const size_t rows = (size_t)n;
   TrsvScratch  scratch, report;
-  int         *position, *lengths, *to_offsets, *to_columns;
+  int         *position, *to_offsets, *to_columns;
   unsigned     found[2], *words; /* see permute_lengths */
 
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, memory, order, sizeof(int) * rows, &f->order));
   f->bytes += sizeof(int) * rows;
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->entries, &f->source));
   TrsvCall(pattern->take(rows + 1, to_offsets, (size_t)f->entries, to_columns));
-  TrsvCall(scratch.take(rows, position, rows, lengths));
+  TrsvCall(scratch.take(rows, position));
   TrsvCall(report.zeros(2, words));
   TrsvCall(TrsvLaunchEach(permute_position, rows, n, f->order, position));
-  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, A->offsets, lengths, words));
+  TrsvCall(TrsvLaunchEach(permute_lengths, rows, n, f->order, position, A->offsets, to_offsets + 1, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
-  TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
+  TrsvCall(TrsvDeviceScan(n, to_offsets + 1, to_offsets));
   const int lanes = found[0] <= 8 ? 8 : 32;
   if (found[0] > COUNT_MAX) TrsvCall(SortEntries(f, A, position, to_columns));
   else
@@ -220,13 +219,11 @@ static TrsvError CountEntries(TrsvFactor *f, const TrsvCSR *A, bool permutation_
 {
   int *const       bad    = (int *)&f->status->row;
   const int *const from[] = {bad, A->offsets + f->rows, f->l_offsets + f->rows};
-  TrsvScratch      scratch;
-  int             *left, found[3];
+  int              found[3];
 
-  TrsvCall(scratch.take((size_t)f->rows, left));
   TrsvCall(TrsvDeviceClear(bad, sizeof(*bad), NULL));
-  TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, A->offsets, A->columns, left, bad));
-  if (!permutation_follows) TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
+  TrsvCall(TrsvLaunchEach(split_count, f->rows, f->rows, A->offsets, A->columns, f->l_offsets + 1, bad));
+  if (!permutation_follows) TrsvCall(TrsvDeviceScan(f->rows, f->l_offsets + 1, f->l_offsets));
   TrsvCall(TrsvDeviceDownloadEach(found, from, permutation_follows ? 2 : 3));
   f->entries = found[1];
   if (found[0])
@@ -256,8 +253,7 @@ static TrsvError TransposeOther(TrsvFactor *f, bool to_lower)
   return error;
 }
 
-/* Computes the FactorHostWork. Each thread takes several entries of L and several rows, so that there are few atomics:
-   those on one word run one after another. */
+/* Computes the FactorHostWork. Each thread takes several entries of L and rows: atomics on one word are slow. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
                                   const int *u_offsets, FactorHostWork *work)
 {
