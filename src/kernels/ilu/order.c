@@ -5,8 +5,7 @@
    the solver may need more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and
    order_iterations iterations, each of two solves, a product with A and vector operations. The expected growth of the
    iterations depends on the fill that ILU(0) discards, estimated from the values in both orders: little in a natural
-   order that follows a flow or an elimination, which another order loses. The natural order is also kept if ILU(0)
-   discards no fill in it, as in a full band.
+   order that follows a flow or an elimination, not in another. It is also kept if ILU(0) discards no fill in it.
 */
 #include <math.h>
 #include <stdio.h>
@@ -14,16 +13,14 @@
 #include "ilu/ilu.h"
 #include "solve/model/model.h"
 
-/* Seconds that the schedule of one triangle takes in a first set-up: passes along chains of rows. Other plans take
-   little more than the launches of either order. */
+/* Seconds of one triangle's schedule in a first set-up: passes along chains of rows. Other plans take little time. */
 static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * sqrt(s->levels * s->row_mean * sqrt((double)s->nnz)) : 0;
 }
 
-/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. The
-   longest row of a warp is not known before TrsvFactorEnd and is left out; mostly it has the same length in both
-   orders. solves is 0 if an algorithm has no prediction. */
+/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. Leaves
+   out a warp's longest row: TrsvFactorEnd finds it, mostly the same in both orders. solves: 0 without a prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
   const TrsvStatistics *s      = &f->statistics;
@@ -150,8 +147,7 @@ TrsvError TrsvIluCheckOrder(const TrsvIlu *ilu, const TrsvCSR *A, char reason[],
   return TRSV_SUCCESS;
 }
 
-/* Replaces *factor, in the natural order, by one in the multicolor order, if that has the shorter predicted time.
-   estimate: the predicted cost of that order. */
+/* Replaces *factor by one in the multicolor order if that takes less predicted time. estimate: its predicted cost. */
 static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
                                const TrsvOrderCost *estimate, TrsvFactor **factor, TrsvOrderChoice *choice)
 {

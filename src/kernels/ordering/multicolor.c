@@ -22,8 +22,7 @@
    7, in a plane; 16, not 10, in space), but groups of rows that a warp solves together have fewer (6; 10). Along x
    colors then rise for two runs, along the other sides for one more point. There are no runs if the entries along x are
    far larger: at the ends of runs many points would come before all their neighbors. Nor in small grids, whose time
-   depends on the level sets of rows; nor with corners in the stencil: all points of adjacent runs would be neighbors,
-   with three times as many level sets of rows, and slower solves.
+   depends on the level sets of rows. Nor with corners in the stencil: there would be three times as many level sets.
 
    Waves: rows get times in their natural order. The time of a row is the first after the times of its earlier neighbors
    by strong entries, like the number of a level set. The colors of consecutive times rise from 0 to TRSV_WAVE_TOP - 1
@@ -96,8 +95,6 @@ static int CollectStencil(const TrsvGridSamples *samples, TrsvGrid *g)
   return 1;
 }
 
-static int DivideRounded(int n, int side) { return (int)lround((double)n / side); }
-
 /* Splits every offset into steps along the sides of the grid; returns 0 if that fails. */
 static int SplitOffsets(int rows, int x, int xy, TrsvGrid *g)
 {
@@ -108,7 +105,8 @@ static int SplitOffsets(int rows, int x, int xy, TrsvGrid *g)
   memset(g->reach, 0, sizeof(g->reach));
   if (rows % xy || xy % x) return 0;
   for (int k = 0; k < g->count; k++) {
-    const int z = xy == rows ? 0 : DivideRounded(g->offset[k], xy), y = DivideRounded(g->offset[k] - z * xy, x);
+    const int z = xy == rows ? 0 : (int)lround((double)g->offset[k] / xy), /* rounded: a step along x may be negative */
+              y = (int)lround((double)(g->offset[k] - z * xy) / x);
     const int step[3] = {g->offset[k] - z * xy - y * x, y, z};
     int       sides = 0;
 

@@ -6,9 +6,8 @@
    finds the words of all nodes, each after those of its earlier neighbors, in the time of their longest chain.
 
    Mapping: a thread for each row or entry, or the threads of a block share the entries of its rows (rows_each). A
-   stable sort by color. dataflow.cuh has the mapping, the memory order and why it ends of multicolor_words; in other
-   launches no thread waits, and values cross threads by atomics and at barriers of a block. Same bits: sets and maxima
-   do not depend on the order of their elements.
+   stable sort by color. Mapping, memory order and why it ends of multicolor_words: dataflow.cuh; in other launches no
+   thread waits, and values cross threads by atomics and at barriers. Same bits: sets and maxima depend on no order.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
@@ -115,12 +114,12 @@ static __global__ void multicolor_nodes(const TrsvColorMatrix A, const int *befo
   if (i < A.rows) A.node[i] = before ? before[i + 1] - 1 : i;
 }
 
-/* The largest size(i, k), or 0, of the entries k of row i of the block, `first` + the number of this thread. */
-template <class Size> static __device__ double row_largest(const TrsvColorMatrix &A, int first, Size size)
+/* The largest size(i, k) of the entries k of this thread's row i, or 0. */
+template <class Size> static __device__ double row_largest(const TrsvColorMatrix &A, Size size)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(Bits, largest, ROWS_BLOCK);
-  const int rows = rows_load(A.offsets, A.rows, first, start);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
 
   largest[threadIdx.x] = 0;
   __syncthreads();
@@ -135,21 +134,19 @@ template <class Size> static __device__ double row_largest(const TrsvColorMatrix
 
 static __global__ void multicolor_scale(const TrsvColorMatrix A)
 {
-  const int    first       = (int)blockIdx.x * ROWS_BLOCK, i = first + (int)threadIdx.x;
-  const auto   on_diagonal = [&](int r, int k) { return A.columns[k] == r ? fabs(A.values[k]) : 0; };
-  const double diagonal    = row_largest(A, first, on_diagonal),
-               largest     = row_largest(A, first, [&](int, int k) { return fabs(A.values[k]); });
+  const int    i        = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  const double diagonal = row_largest(A, [&](int r, int k) { return A.columns[k] == r ? fabs(A.values[k]) : 0; }),
+               largest  = row_largest(A, [&](int, int k) { return fabs(A.values[k]); });
 
   if (i < A.rows) A.scale[i] = TrsvScale(diagonal, largest);
 }
 
 static __global__ void multicolor_strongest(const TrsvColorMatrix A)
 {
-  const int    first     = (int)blockIdx.x * ROWS_BLOCK, i = first + (int)threadIdx.x;
-  const double strongest =
-    row_largest(A, first, [&](int r, int k) { return A.columns[k] != r ? TrsvStrength(&A, k, r) : 0; });
+  const int    i    = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  const double most = row_largest(A, [&](int r, int k) { return A.columns[k] != r ? TrsvStrength(&A, k, r) : 0; });
 
-  if (i < A.rows) A.strongest[i] = strongest;
+  if (i < A.rows) A.strongest[i] = most;
 }
 
 /* True if a node has a strong entry in one of its rows and in a run of columns: those of one node, from the column of

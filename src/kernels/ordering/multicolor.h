@@ -198,8 +198,7 @@ TRSV_HOST_DEVICE unsigned long long TrsvReverseBits(unsigned mask)
 #endif
 }
 
-/* The word of a node: the first time after `latest` whose color no neighbor has, or else the first such extra color; 0
-   if all 32 extra colors in `extra` are used. */
+/* The word of a node: the first time after `latest` whose color no neighbor has; else such an extra color; else 0. */
 TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
   /* color c has the places c and TRSV_WAVE_LENGTH - c */

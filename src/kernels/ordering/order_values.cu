@@ -9,9 +9,8 @@
    grid problems", SIAM J. Matrix Anal. Appl. 13, 1992.
 
    Mapping: a thread for each value or row; for the fill a block for each row i of a sample, whose warps share its
-   entries k; the lanes of a warp share row k. Memory order: sums cross threads at barriers of a block, and blocks at
-   the end of a launch. Why it ends: no thread waits. Same bits: sums in a fixed order of threads; a second launch, of
-   one block, adds up those of all blocks; the sample is fixed.
+   entries k; the lanes of a warp share row k. Memory order: sums cross threads at barriers, and blocks at the end of a
+   launch; a second launch, of one block, adds them up. Why it ends: no thread waits. Same bits: all orders are fixed.
 */
 #include <math.h>
 #include "device/setup.cuh"
