@@ -50,10 +50,9 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
 
 static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed, TrsvStream stream)
 {
-  TrsvPair **pair = &ilu->pair[memory][transposed];
-  TrsvError  error;
+  TrsvPair      **pair  = &ilu->pair[memory][transposed];
+  const TrsvError error = TrsvPairSetValues(*pair, v->l, v->u, v->L.memory, memory == TRSV_DEVICE ? stream : NULL);
 
-  error = TrsvPairSetValues(*pair, v->l, v->u, v->L.memory, memory == TRSV_DEVICE ? stream : NULL);
   ilu->ready[memory][transposed] = !error;
   if (error) TrsvPairDestroy(pair); /* a pair without values would be solved with */
   return error;
@@ -161,12 +160,9 @@ double TrsvIluFlops(const TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvP
   double          flops = 0;
 
   if (!pair) return 0;
-  for (int i = 0; i < 2; i++) {
-    const TrsvStatistics *s = i ? &pair->backward.statistics : &pair->forward.statistics;
-
-    if (part & (i ? TRSV_BACKWARD : TRSV_FORWARD))
-      flops += 2 * (double)(s->nnz - s->rows) + (i == transposed ? 0 : s->rows);
-  }
+  const TrsvStatistics *first = &pair->forward.statistics, *second = &pair->backward.statistics;
+  if (part & TRSV_FORWARD) flops += 2 * (double)(first->nnz - first->rows) + (transposed ? first->rows : 0);
+  if (part & TRSV_BACKWARD) flops += 2 * (double)(second->nnz - second->rows) + (transposed ? 0 : second->rows);
   return flops;
 }
 
