@@ -273,8 +273,7 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
   return error;
 }
 
-/* The sum of: a launch and a download; a step for each level set, longer for a row than for a pivot; memory traffic;
-   the entries of the longest row of a whole warp, in sequence. */
+/* The sum of a launch and a download, a step for each level set, memory traffic, the longest row of a whole warp. */
 double TrsvFactorPredict(const TrsvFactor *f)
 {
   return TrsvModel.factor_launch + (f->pivots ? TrsvModel.factor_pivot : TrsvModel.factor_row) * f->statistics.levels +

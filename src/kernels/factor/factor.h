@@ -33,11 +33,10 @@ TrsvError TrsvFactorBegin(const TrsvCSR *A, const int *order, TrsvMemory, TrsvFa
                           TrsvFactor **factor);
 TrsvError TrsvFactorEnd(TrsvFactor **factor);
 
-/* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
-   waits for the stream. L and U are undefined after a zero pivot. lower: a plan for L that may find the pivots, or
-   NULL; vector [rows]: workspace, or NULL. If TrsvFactorTriangles returns values of L, the caller must set the values
-   of lower before it solves with lower; if not, lower has them already. TRSV_ERR_ARGUMENT: invalid pivots.
-   TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
+/* Computes L and U from the values of A, on the device and in the order of its columns. Waits for the stream. L and U
+   are undefined after a zero pivot. lower: a plan for L that may find the pivots, or NULL; vector [rows]: workspace, or
+   NULL. If TrsvFactorTriangles returns values of L, the caller must set those of lower before it solves with lower; if
+   not, lower has them. TRSV_ERR_ARGUMENT: invalid pivots. TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvFactorSetValues(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
                               TrsvOutcome *, TrsvStream);
 
@@ -94,12 +93,11 @@ struct TrsvFactor {
   int *a_row_start;           /* ICC: the index in A at which each row of U starts; else NULL */
 
   int            pivots;        /* 1: only pivots depend on each other, and factor_pivots.cu computes the values */
-  unsigned char *mirror_offset; /* with pivots, for ILU: for each entry of L, the offset of its mirror image in a row of
-                                   U; NULL if an entry has no mirror image, or an offset exceeds 255 */
+  unsigned char *mirror_offset; /* ILU with pivots: where the mirror image of each entry of L is in its row of U; or NULL */
   int            lanes_per_row; /* 1 with pivots */
   int            groups;        /* of lanes */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or
-                                   FACTOR_NO_ROW; with pivots [rows], NULL until they are found without a plan */
+                                   FACTOR_NO_ROW; with pivots NULL until they are found without a plan */
   int           *work_offset;   /* [groups] the index in work of the row of a whole warp; NULL: no row needs a warp */
   void          *work;          /* rows of whole warps while they are computed */
   int            longest_warp_row; /* entries of the longest of them */
@@ -127,9 +125,8 @@ void      TrsvFactorFree(TrsvFactor *, size_t size, int count, void *array);
 TrsvError TrsvFactorSplit(TrsvFactor *, const TrsvCSR *A, const int *order, TrsvMemory);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
-/* factor_groups.cu: TrsvFactorCheckPattern sets f->pivots and f->mirror_offset. TrsvFactorAssignGroups assigns the
-   rows, in that order, to groups of lanes, with pivots of one lane; the factor must have no groups. lanes: for each
-   row, 4, 8, 16 or 32, as tests ask; 0: chosen by the lengths of rows. */
+/* factor_groups.cu: CheckPattern sets f->pivots and f->mirror_offset. AssignGroups assigns the rows, in that order, to
+   groups of lanes; there must be none. lanes of a row: 4, 8, 16 or 32, as tests ask; 0: by the lengths of rows. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 

@@ -2,8 +2,7 @@
    Decides how rows are computed: by a thread each if only pivots depend on each other, else by a group of lanes each.
 
    Mapping: a thread for each row, position or group; a block compares two long rows. Memory order: launches in
-   sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: results are integers, and independent
-   of the order of comparisons. Works in the default stream.
+   sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: integers, whatever compares first.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
@@ -64,9 +63,8 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
   }
 }
 
-/* Takes the fewest lanes for which at most one row in 500 is long: a long row takes its warp much time, lanes without
-   entries take little. If a level set has fewer rows than the device has warp schedulers, each row gets a warp: no row
-   then waits for others of its warp. lanes: if not 0, that number. */
+/* Takes the fewest lanes for which at most one row in 500 is long: a long row takes much time, idle lanes take little.
+   If level sets have fewer rows than the device has warp schedulers, each row gets a warp. lanes: if not 0, so many. */
 static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
@@ -153,8 +151,7 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
 }
 
 /* Checks the pattern, a thread for each row; a block compares two long rows. Sets mirror_offset if not NULL. found[0]:
-   1 if a row shares a column with one that it depends on; found[1]: 1 if U has no mirror image of an entry of L, or a
-   far one. */
+   1 if a row shares a column with one that it depends on; found[1]: 1 if U lacks near mirror images of entries of L. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets,
                                       const int *u_columns, unsigned char *mirror_offset, unsigned *found)
 {

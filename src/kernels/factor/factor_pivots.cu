@@ -230,13 +230,10 @@ static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, Trs
   lower->filled = 0; /* with terms of the recurrence, not with L */
   TrsvCall(lower->algorithm->pivots->reciprocals(lower, f->u, f->inverse, stream));
   TrsvCall(TrsvLaunchEachIn(stream, (pivots_check<T, ICC>), f->rows, F));
-  int left = FILL_LOWER | FILL_UPPER | FILL_PIVOTS;
-  if (!f->l) {
-    left -= FILL_LOWER;
-    TrsvCall(TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_LOWER));
-    TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
-  }
-  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, left);
+  if (f->l) return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_LOWER | FILL_UPPER | FILL_PIVOTS);
+  TrsvCall(TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_LOWER));
+  TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
+  return TrsvLaunchEachIn(stream, (pivots_fill<T, ICC>), f->rows, F, FILL_UPPER | FILL_PIVOTS);
 }
 
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, double *largest, TrsvStream stream)
@@ -258,10 +255,10 @@ extern "C" TrsvError TrsvFactorCompute(TrsvFactor *f, TrsvPlan *lower, const voi
 
   return TrsvByType(f->precision, [&](auto value) {
     typedef decltype(value) T;
-    TrsvCall(TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, (T *)f->u,
-                              (T *)f->inverse, f->status));
-    if (!f->pivots) return FactorRows<T>(f, values, p, shift, stream);
     const FactorView<T> F(f, values, p, shift);
+    TrsvCall(TrsvLaunchEachIn(stream, factor_start<T>, (size_t)(upper + rows + !rows), upper, rows, F.u, F.inverse,
+                              f->status));
+    if (!f->pivots) return FactorRows(f, F, stream);
     if (lower) return (icc ? FindByPlan<T, true> : FindByPlan<T, false>)(f, lower, F, stream);
     return (icc ? FindInLevelOrder<T, true> : FindInLevelOrder<T, false>)(f, F, stream);
   });

@@ -10,8 +10,7 @@
    The columns of a dependency's row of U are matched with the row's own before the wait; in a long row of U each lane
    searches for its own columns. A group waits for four dependencies at once.
    Memory order: a row reads words of U and reciprocals of pivots from other rows. Each word is its own flag (sync.cuh);
-   factor_pivots.cu marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
-   and its work.
+   factor_pivots.cu marks them as not ready in an earlier launch. Only the row itself reads its L, its pivot, its work.
    Why it ends: a row waits only for rows of earlier groups. Their blocks have smaller tickets, so they have started. In
    each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A warp
    with a long row has no other row. By induction on the group every wait ends; the spin limit bounds it.
@@ -40,9 +39,8 @@ static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const 
 }
 
 /* The elimination of one dependency, row `owner`, by the whole warp: its row of U has many entries, [begin, end). The
-   warp goes through the shorter of two lists: that row of U, or (own) the entries of the warp's row from `first` on.
-   The list has `count` entries. at, target, got: for its first 32 * STEP_CHUNKS entries, of each lane, the entry of U,
-   the entry of the row, and the value when it was loaded. */
+   warp goes through the shorter of two lists, of `count` entries: that row of U, or (own) the warp's row from `first`
+   on. at, target, got: of its first 32 * STEP_CHUNKS entries, the entry of U, that of the row, the value as loaded. */
 template <class T> struct LongStep {
   int  begin, end, owner, first, count;
   bool own;
@@ -96,8 +94,7 @@ long_eliminate(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int 
 }
 
 /* Eliminates 32 dependencies at the same time, d by this lane, if each contributes only to the diagonal of this row (a
-   star): then they do not depend on each other. Each lane adds to its part of the diagonal. If one contributes to
-   another entry, does nothing and returns false. */
+   star) and so to no other dependency; else returns false. Each lane adds to its part of the diagonal. */
 template <class T, bool ICC> static __device__ __forceinline__ bool
 long_eliminate_stars(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int d, T *diagonal)
 {
@@ -268,21 +265,19 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
   }
 }
 
-template <class T>
-TrsvError FactorRows(const TrsvFactor *f, const void *values, const TrsvPivots *p, double shift, TrsvStream stream)
+template <class T> TrsvError FactorRows(const TrsvFactor *f, const FactorView<T> &F, TrsvStream stream)
 {
   static void (*const kernels[2][FACTOR_LANE_CHOICES])(FactorView<T>) = {
     {factor_rows<T, 4, false>, factor_rows<T, 8, false>, factor_rows<T, 16, false>, factor_rows<T, 32, false>},
     {factor_rows<T, 4, true>,  factor_rows<T, 8, true>,  factor_rows<T, 16, true>,  factor_rows<T, 32, true> },
   };
-  const FactorView<T> F(f, values, p, shift);
-  const unsigned      grid       = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
-  const double        level_sets = 24;
-  size_t              shared;
+  const unsigned grid       = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
+  const double   level_sets = 24;
+  size_t         shared;
 
   const auto factor_rows_of = kernels[f->kind == TRSV_ICC][TrsvBits(f->lanes_per_row / 4) - 1];
   TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)factor_rows_of, &shared));
   return TrsvLaunch(factor_rows_of, grid, FACTOR_BLOCK, shared, stream, F);
 }
 
-template TrsvError FactorRows<TRSV_REAL>(const TrsvFactor *, const void *, const TrsvPivots *, double, TrsvStream);
+template TrsvError FactorRows(const TrsvFactor *, const FactorView<TRSV_REAL> &, TrsvStream);

@@ -70,8 +70,7 @@ template <class T> struct FactorView {
 };
 
 /* factor_rows.cu: elimination row by row. */
-template <class T>
-TrsvError FactorRows(const TrsvFactor *, const void *values, const TrsvPivots *, double shift, TrsvStream);
+template <class T> TrsvError FactorRows(const TrsvFactor *, const FactorView<T> &, TrsvStream);
 
 /* The shared memory that limits the blocks on a multiprocessor to those of `level_sets` level sets, and to 8: enough
    blocks to hide the loads before a wait, and few that poll long before their dependencies are ready. */

@@ -86,9 +86,7 @@ static __global__ void permute_by_row(int entries, int n, const int *position, c
 {
   const int k = trsv_index();
 
-  if (k >= entries) return;
-  const int row = trsv_first(0, n - 1, [&](int i) { return offsets[i + 1] > entry[k]; }); /* of the entry */
-  keys[k] = (unsigned)position[row];
+  if (k < entries) keys[k] = (unsigned)position[segment(offsets, n, entry[k])];
 }
 
 static TrsvError SortEntries(const TrsvFactor *f, const TrsvCSR *A, const int *position, int *to_columns)
