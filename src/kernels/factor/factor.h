@@ -93,7 +93,7 @@ struct TrsvFactor {
   int *a_row_start;           /* ICC: the index in A at which each row of U starts; else NULL */
 
   int            pivots;        /* 1: only pivots depend on each other, and factor_pivots.cu computes the values */
-  unsigned char *mirror_offset; /* ILU with pivots: where the mirror image of each entry of L is in its row of U; or NULL */
+  unsigned char *mirror_offset; /* ILU with pivots: the place of each entry's mirror image in its row of U; or NULL */
   int            lanes_per_row; /* 1 with pivots */
   int            groups;        /* of lanes */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or

@@ -14,7 +14,7 @@ enum {
 };
 
 /* The length that decides how many lanes a row gets: its entries, or for ICC its dependencies if they are more. */
-static __device__ __forceinline__ int row_size(bool icc, const int *l_offsets, const int *u_offsets, int i)
+static TRSV_INLINE int row_size(bool icc, const int *l_offsets, const int *u_offsets, int i)
 {
   const int l = l_offsets[i + 1] - l_offsets[i], u = u_offsets[i + 1] - u_offsets[i];
 
@@ -122,13 +122,13 @@ struct RowPair {
   int i, l, l_count, u, count; /* of row i: the first entry of L, and their number; the first of U; the number of all */
   int begin, end;              /* of row k */
 
-  __device__ __forceinline__ RowPair(int i, int k, bool icc, const int *l_offsets, const int *u_offsets)
+  TRSV_INLINE RowPair(int i, int k, bool icc, const int *l_offsets, const int *u_offsets)
       : i(i), l(icc ? l_offsets[i + 1] : l_offsets[i]), l_count(l_offsets[i + 1] - l), u(u_offsets[i] + 1),
         count(l_count + u_offsets[i + 1] - u), begin(u_offsets[k] + 1), end(u_offsets[k + 1])
   {
   }
 
-  __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
+  TRSV_INLINE int shorter() const { return min(count, end - begin); }
 };
 
 /* Returns true if both rows have a column in common, other than i. Searches the longer row for entries first,

@@ -49,8 +49,7 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
 }
 
 /* Row i depends on row j by entry k of L. Returns the index in A of the entry of row j in column i, or -1. */
-template <class T, bool ICC>
-static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F, int i, int j, int k)
+template <class T, bool ICC> static TRSV_INLINE int pivots_mirror_entry(const FactorView<T> &F, int i, int j, int k)
 {
   if (ICC) return F.a_row_start[j] + F.l_source[k] - F.u_offsets[j];
   if (F.mirror_offset) return F.l_offsets[j + 1] + F.u_offsets[j] + F.mirror_offset[k];

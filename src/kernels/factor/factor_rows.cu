@@ -26,7 +26,7 @@ enum {
 
 /* The number of the entry of a long row in that column, or -1. Most columns are the diagonal's, or after all others. */
 template <class T, bool ICC>
-static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow<T, ICC> &r, int column)
+static TRSV_INLINE int factor_find(const FactorView<T> &F, const FactorRow<T, ICC> &r, int column)
 {
   const bool lower   = column < r.row;
   const int *columns = lower ? F.l_columns + r.l : F.u_columns + r.u,
@@ -49,7 +49,7 @@ template <class T> struct LongStep {
 };
 
 /* Entry n of that list: returns the entry of the row, and in *at the entry of U; a missing one is -1. */
-template <class T, bool ICC> static __device__ __forceinline__ int
+template <class T, bool ICC> static TRSV_INLINE int
 long_match(const FactorView<T> &F, const FactorRow<T, ICC> &r, const LongStep<T> &s, int n, int *at)
 {
   *at = s.own ? factor_search(F.u_columns, s.begin, s.end, r.column(F, s.first + n)) : s.begin + n;
@@ -58,7 +58,7 @@ long_match(const FactorView<T> &F, const FactorRow<T, ICC> &r, const LongStep<T>
 }
 
 /* Loads the values of a step without waiting for them. */
-template <class T, bool ICC> static __device__ __forceinline__ void
+template <class T, bool ICC> static TRSV_INLINE void
 long_prepare(const FactorView<T> &F, const FactorRow<T, ICC> &r, int lane, LongStep<T> &s)
 {
 #pragma unroll
@@ -73,7 +73,7 @@ long_prepare(const FactorView<T> &F, const FactorRow<T, ICC> &r, int lane, LongS
 }
 
 /* Eliminates dependency d; returns the multiplier. */
-template <class T, bool ICC> static __device__ __forceinline__ T
+template <class T, bool ICC> static TRSV_INLINE T
 long_eliminate(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int lane, int d, const LongStep<T> &s)
 {
   const T factor     = ICC ? F.conjugate(factor_wait(F, F.u + s.begin, s.source)) : work[d],
@@ -95,7 +95,7 @@ long_eliminate(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int 
 
 /* Eliminates 32 dependencies at the same time, d by this lane, if each contributes only to the diagonal of this row (a
    star) and so to no other dependency; else returns false. Each lane adds to its part of the diagonal. */
-template <class T, bool ICC> static __device__ __forceinline__ bool
+template <class T, bool ICC> static TRSV_INLINE bool
 long_eliminate_stars(const FactorView<T> &F, const FactorRow<T, ICC> &r, T *work, int d, T *diagonal)
 {
   const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1],

@@ -26,7 +26,7 @@ enum {
   LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal, at most */
 };
 
-template <class R> static __device__ __forceinline__ R trsv_conjugate(R v) { return v; }
+template <class R> static TRSV_INLINE R trsv_conjugate(R v) { return v; }
 
 /* The arguments of a launch. */
 template <class T> struct FactorView {
@@ -54,19 +54,16 @@ template <class T> struct FactorView {
   }
 
   /* Whether the size of a zero pivot is relative to the other entries of its row. */
-  __device__ __forceinline__ bool relative() const
-  {
-    return shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_POSITIVE_DEFINITE;
-  }
+  TRSV_INLINE bool relative() const { return shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_POSITIVE_DEFINITE; }
 
   /* The index in A of the diagonal of row i. */
-  template <bool ICC> __device__ __forceinline__ int diagonal_at(int i) const
+  template <bool ICC> TRSV_INLINE int diagonal_at(int i) const
   {
     return ICC ? a_row_start[i] : l_offsets[i + 1] + u_offsets[i];
   }
 
-  __device__ __forceinline__ T conjugate(T v) const { return hermitian ? trsv_conjugate(v) : v; }
-  __device__ __forceinline__ T diagonal_of(T v) const { return hermitian ? T(trsv_real(v)) : v; }
+  TRSV_INLINE T conjugate(T v) const { return hermitian ? trsv_conjugate(v) : v; }
+  TRSV_INLINE T diagonal_of(T v) const { return hermitian ? T(trsv_real(v)) : v; }
 };
 
 /* factor_rows.cu: elimination row by row. */
@@ -92,20 +89,20 @@ template <class T, bool ICC> struct FactorRow {
   int row, l, u, dependencies, diagonal, length;
 
   FactorRow() = default;
-  __device__ __forceinline__ FactorRow(const FactorView<T> &F, int row)
+  TRSV_INLINE FactorRow(const FactorView<T> &F, int row)
       : row(row), l(F.l_offsets[row]), u(F.u_offsets[row]), dependencies(F.l_offsets[row + 1] - l),
         diagonal(ICC ? 0 : dependencies), length(diagonal + F.u_offsets[row + 1] - u)
   {
   }
 
-  __device__ __forceinline__ T value(const FactorView<T> &F, int entry) const
+  TRSV_INLINE T value(const FactorView<T> &F, int entry) const
   {
     const T v = F.a[(ICC ? F.a_row_start[row] : l + u) + entry];
 
     return entry == diagonal ? v + F.diagonal : v;
   }
 
-  __device__ __forceinline__ int column(const FactorView<T> &F, int entry) const
+  TRSV_INLINE int column(const FactorView<T> &F, int entry) const
   {
     return entry < diagonal ? F.l_columns[l + entry] : F.u_columns[u + entry - diagonal];
   }
@@ -113,8 +110,8 @@ template <class T, bool ICC> struct FactorRow {
 
 /* Checks the pivot of a row as PETSc's MatPivotCheck() does, given the sum of the magnitudes of the row's other
    entries. Stores the pivot in U, and publishes its reciprocal. */
-template <class T> static __device__ __forceinline__ void factor_pivot(const FactorView<T> &F, int row, int at, T pivot,
-                                                                       TrsvReal<T> sum)
+template <class T>
+static TRSV_INLINE void factor_pivot(const FactorView<T> &F, int row, int at, T pivot, TrsvReal<T> sum)
 {
   pivot = F.diagonal_of(pivot);
   const bool   real = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
@@ -130,7 +127,7 @@ template <class T> static __device__ __forceinline__ void factor_pivot(const Fac
 }
 
 /* Adds to sum the magnitudes of the lane's entries [begin, end). All lanes of a warp call this; they share many. */
-template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
+template <class S, class T> static TRSV_INLINE S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
   const bool many = end - begin > LANE_SUM_MAX;
@@ -149,8 +146,7 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
 }
 
 /* Waits for a word, unless v is ready, the value that was loaded before; NaN after the time limit. */
-template <class T>
-static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T v = trsv_not_ready<T>())
+template <class T> static TRSV_INLINE T factor_wait(const FactorView<T> &F, const T *word, T v = trsv_not_ready<T>())
 {
   if (trsv_is_ready(v)) return v;
   for (TrsvSpinLimit spin; !trsv_is_ready(v = trsv_load(word));)
@@ -159,7 +155,7 @@ static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T 
 }
 
 /* The index of a column in the rising columns [low, high), or -1. */
-static __device__ __forceinline__ int factor_search(const int *columns, int low, int high, int column)
+static TRSV_INLINE int factor_search(const int *columns, int low, int high, int column)
 {
   const int k = trsv_first(low, high, [&](int e) { return columns[e] >= column; });
 
@@ -167,7 +163,7 @@ static __device__ __forceinline__ int factor_search(const int *columns, int low,
 }
 
 /* Element e of an array in registers; a variable index would move the array to local memory. */
-template <class V> static __device__ __forceinline__ V factor_select(const V (&array)[LANE_ENTRIES], int e)
+template <class V> static TRSV_INLINE V factor_select(const V (&array)[LANE_ENTRIES], int e)
 {
   V v = array[0];
 
@@ -189,7 +185,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   int where[AHEAD][LANE_ENTRIES], owner[AHEAD];
   T   value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
 
-  __device__ __forceinline__ void load(const FactorView<T> &F, int row)
+  TRSV_INLINE void load(const FactorView<T> &F, int row)
   {
     r       = FactorRow<T, ICC>(F, row);
     base    = 0;
@@ -207,7 +203,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   }
 
   /* Matches the S columns of U at `at` with the lane's entries. */
-  __device__ __forceinline__ void match(int w, int at, int mine)
+  TRSV_INLINE void match(int w, int at, int mine)
   {
 #pragma unroll
     for (int n = 0; n < S; n++) {
@@ -220,7 +216,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   }
 
   /* Finds the entries of U that the next AHEAD dependencies contribute, before the wait for any of them. */
-  __device__ __forceinline__ void prepare(const FactorView<T> &F)
+  TRSV_INLINE void prepare(const FactorView<T> &F)
   {
     int begin[AHEAD], end[AHEAD], first[AHEAD];
 
@@ -254,7 +250,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   }
 
   /* Polls once for each value that is not ready, a NaN; returns true if all are ready, or after the time limit. */
-  __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
+  TRSV_INLINE bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;
 
@@ -275,7 +271,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   }
 
   /* Eliminates the next AHEAD dependencies, which are ready, in the order of their columns. */
-  __device__ __forceinline__ void eliminate(const FactorView<T> &F)
+  TRSV_INLINE void eliminate(const FactorView<T> &F)
   {
 #pragma unroll
     for (int w = 0; w < AHEAD && base + w < r.dependencies; w++) {
@@ -295,7 +291,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     waiting = false;
   }
 
-  __device__ __forceinline__ void store(const FactorView<T> &F)
+  TRSV_INLINE void store(const FactorView<T> &F)
   {
     TrsvReal<T> sum = 0;
 

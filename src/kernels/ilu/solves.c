@@ -14,10 +14,8 @@ typedef struct {
 
 static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
 {
-  v->L = (TrsvMatrix){
-    t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
-  v->U = (TrsvMatrix){
-    t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
+  v->L = (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST};
+  v->U = (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST};
   v->l      = t->L.values;
   v->u      = t->U.values;
   v->row    = t->row;
@@ -148,9 +146,7 @@ TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart
 
 int TrsvIluIsOneLaunch(const TrsvIlu *ilu, TrsvMemory memory, int transposed)
 {
-  const TrsvPair *pair = ilu->pair[memory][transposed];
-
-  return pair && pair->fused;
+  return ilu->pair[memory][transposed] && ilu->pair[memory][transposed]->fused;
 }
 
 /* A multiplication and a subtraction for each entry off the diagonal, and a division for each row of U. */

@@ -151,7 +151,7 @@ static __global__ void multicolor_strongest(const TrsvColorMatrix A)
 
 /* True if a node has a strong entry in one of its rows and in a run of columns: those of one node, from the column of
    entry k on. i: the first row of the node; all its rows have the same columns. */
-static __device__ __forceinline__ bool run_is_strong(const TrsvColorMatrix &A, int i, int k)
+static TRSV_INLINE bool run_is_strong(const TrsvColorMatrix &A, int i, int k)
 {
   const int n = A.node[i], m = A.node[A.columns[k]], before = k - A.offsets[i], most = A.offsets[i + 1] - k;
 
@@ -163,7 +163,7 @@ static __device__ __forceinline__ bool run_is_strong(const TrsvColorMatrix &A, i
 }
 
 /* True if the node of row j has an edge to that of first row i, strong if this one is. It may miss unsorted columns. */
-static __device__ __forceinline__ bool edge_is_mirrored(const TrsvColorMatrix &A, int i, int j, bool strong)
+static TRSV_INLINE bool edge_is_mirrored(const TrsvColorMatrix &A, int i, int j, bool strong)
 {
   while (j && A.node[j - 1] == A.node[j]) j--;
   const int end = A.offsets[j + 1], k = trsv_first(A.offsets[j], end, [&](int e) { return A.columns[e] >= i; });
@@ -200,15 +200,15 @@ static __global__ void multicolor_edge_starts(int nodes, int entries, const unsi
 }
 
 struct WaveState : TrsvWaveNode {
-  __device__ __forceinline__ void meet(int edge, unsigned word) { TrsvWaveMeet(this, edge, word); }
-  __device__ __forceinline__ void join(const WaveState &other)
+  TRSV_INLINE void meet(int edge, unsigned word) { TrsvWaveMeet(this, edge, word); }
+  TRSV_INLINE void join(const WaveState &other)
   {
     latest = max(latest, other.latest);
     used |= other.used;
     extra |= other.extra;
   }
-  __device__ __forceinline__ WaveState empty(int) const { return {{0, 0, 0}}; }
-  __device__ __forceinline__ WaveState beside(int half) const
+  TRSV_INLINE WaveState empty(int) const { return {{0, 0, 0}}; }
+  TRSV_INLINE WaveState beside(int half) const
   {
     return {{__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, used, half),
              __shfl_xor_sync(0xffffffffu, extra, half)}};
@@ -223,13 +223,13 @@ struct WavePass {
   int        rows;
   const int *start, *edge;
 
-  __device__ __forceinline__ int       place(int n) const { return n; }
-  __device__ __forceinline__ int       count(int n) const { return start[n + 1] - start[n]; }
-  __device__ __forceinline__ int       begin(int n) const { return start[n]; }
-  __device__ __forceinline__ int       dependency(int k) const { return edge[k]; }
-  __device__ __forceinline__ int       row(int edge) const { return TrsvWaveOther(edge); }
-  __device__ __forceinline__ WaveState known(int) const { return {{0, 0, 0}}; }
-  __device__ __forceinline__ unsigned  word(const WaveState &known, int n, const DataflowWords &words) const
+  TRSV_INLINE int       place(int n) const { return n; }
+  TRSV_INLINE int       count(int n) const { return start[n + 1] - start[n]; }
+  TRSV_INLINE int       begin(int n) const { return start[n]; }
+  TRSV_INLINE int       dependency(int k) const { return edge[k]; }
+  TRSV_INLINE int       row(int edge) const { return TrsvWaveOther(edge); }
+  TRSV_INLINE WaveState known(int) const { return {{0, 0, 0}}; }
+  TRSV_INLINE unsigned  word(const WaveState &known, int n, const DataflowWords &words) const
   {
     unsigned mine = TrsvWaveWord(&known);
 
