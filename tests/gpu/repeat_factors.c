@@ -98,8 +98,8 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
 {
   TrsvFactor *f;
 
-  CheckError(TrsvFactorCreate(&(TrsvCSR){A->rows, A->device_offsets, A->device_columns}, order, TRSV_DEVICE, kind,
-                              precision, &f));
+  CheckError(TrsvFactorCreate(&(TrsvCSR){A->rows, A->device_offsets, A->device_columns, NULL, 0}, order, TRSV_DEVICE,
+                              kind, precision, &f));
   if (lanes) CheckError(Regroup(f, lanes));
   CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* the arrays of values do not move from now on */
   return f;

@@ -172,11 +172,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 }
 
 /* What pivots_fill fills: L; U without its pivots; with FILL_UPPER, also the pivots from their reciprocals. */
-enum {
-  FILL_LOWER  = 1,
-  FILL_UPPER  = 2,
-  FILL_PIVOTS = 4
-};
+enum { FILL_LOWER = 1, FILL_UPPER = 2, FILL_PIVOTS = 4 };
 
 /* A block has ROWS_BLOCK rows: a thread for each row of L, which is short; all share the entries of U. None waits. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)

@@ -35,8 +35,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   if (r->order == TRSV_ORDER_AUTO)
     return TrsvFactorCreateOrdered(A, r->kind, r->precision, TrsvIluNamed(ilu, TRSV_DEVICE, 0),
                                    TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &ilu->order);
-  if (r->order == TRSV_ORDER_GIVEN)
-    return TrsvFactorCreate(A, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
+  if (r->order == TRSV_ORDER_GIVEN) return TrsvFactorCreate(A, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor);
   error = TrsvDeviceOrderValues(A, r->precision, &multicolor);
   if (!error) error = TrsvFactorCreate(A, multicolor->order, TRSV_DEVICE, r->kind, r->precision, &ilu->factor);
   ilu->order.multicolor = !error;

@@ -14,8 +14,10 @@ typedef struct {
 
 static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
 {
-  v->L = (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST};
-  v->U = (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST};
+  v->L = (TrsvMatrix){
+    t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
+  v->U = (TrsvMatrix){
+    t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
   v->l      = t->L.values;
   v->u      = t->U.values;
   v->row    = t->row;
