@@ -93,7 +93,8 @@ struct TrsvFactor {
   int *a_row_start;           /* ICC: the index in A at which each row of U starts; else NULL */
 
   int            pivots;        /* 1: only pivots depend on each other, and factor_pivots.cu computes the values */
-  unsigned char *mirror_offset; /* ILU with pivots: the place of each entry's mirror image in its row of U; or NULL */
+  unsigned char *mirror_offset; /* ILU with pivots: for each entry of L, the offset of its mirror image in a row of U;
+                                   NULL if an entry has no mirror image, or an offset exceeds 255 */
   int            lanes_per_row; /* 1 with pivots */
   int            groups;        /* of lanes */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or

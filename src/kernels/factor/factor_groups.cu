@@ -2,7 +2,8 @@
    Decides how rows are computed: by a thread each if only pivots depend on each other, else by a group of lanes each.
 
    Mapping: a thread for each row, position or group; a block compares two long rows. Memory order: launches in
-   sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: integers, whatever compares first.
+   sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: results are integers, and independent
+   of the order of comparisons.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
@@ -150,8 +151,9 @@ static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, c
   return false;
 }
 
-/* Checks the pattern, a thread for each row; a block compares two long rows. Sets mirror_offset if not NULL. found[0]:
-   1 if a row shares a column with one that it depends on; found[1]: 1 if U lacks near mirror images of entries of L. */
+/* Checks the pattern, a thread for each row; the whole block compares two long rows. Sets mirror_offset if not NULL.
+   found[0]: 1 if a row shares a column with one that it depends on; found[1]: 1 if an entry of L has no mirror image in
+   U, or one too far from the diagonal. */
 static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets,
                                       const int *u_columns, unsigned char *mirror_offset, unsigned *found)
 {

@@ -1,7 +1,8 @@
 /*
    Copies 64-bit indices on the device to 32-bit indices; one that does not fit becomes -1.
 
-   Mapping: a thread an index. Memory order: nothing crosses threads. Why it ends: no thread waits. Same bits: copies.
+   Mapping: a thread for each index. Memory order: no values cross threads. Why it ends: no thread waits. Same bits:
+   copies.
 */
 #include <limits.h>
 #include <stdint.h>

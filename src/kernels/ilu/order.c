@@ -5,7 +5,8 @@
    the solver may need more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and
    order_iterations iterations, each of two solves, a product with A and vector operations. The expected growth of the
    iterations depends on the fill that ILU(0) discards, estimated from the values in both orders: little in a natural
-   order that follows a flow or an elimination, not in another. It is also kept if ILU(0) discards no fill in it.
+   order that follows a flow or an elimination, which another order loses. The natural order is also kept if ILU(0)
+   discards no fill in it, as in a full band.
 */
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +20,9 @@ static double ScheduleSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
   return a->traits & TRSV_SCHEDULED ? TrsvModel.plan_chain * sqrt(s->levels * s->row_mean * sqrt((double)s->nnz)) : 0;
 }
 
-/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. Leaves
-   out a warp's longest row: TrsvFactorEnd finds it, mostly the same in both orders. solves: 0 without a prediction. */
+/* Predicts the two solves, and the rest of a first set-up: schedules and the values. Assumes that U is like L. The
+   longest row of a warp is not known before TrsvFactorEnd and is left out; mostly it has the same length in both
+   orders. solves is 0 if an algorithm has no prediction. */
 static TrsvOrderCost PredictCost(const TrsvFactor *f, const TrsvAlgorithm *const named[2])
 {
   const TrsvStatistics *s      = &f->statistics;
@@ -99,7 +101,8 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
-/* Sets choice->reason, "" before, if multicolor need not be tried. natural: the factor so far; estimate: the cost. */
+/* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order;
+   estimate: the cost of the other one. */
 static void RefuseMulticolor(const TrsvFactor *natural, const TrsvOrderCost *estimate, TrsvOrderChoice *choice)
 {
   const TrsvStatistics *s       = &natural->statistics;

@@ -10,7 +10,8 @@
 
    Mapping: a thread for each value or row; for the fill a block for each row i of a sample, whose warps share its
    entries k; the lanes of a warp share row k. Memory order: sums cross threads at barriers, and blocks at the end of a
-   launch; a second launch, of one block, adds them up. Why it ends: no thread waits. Same bits: all orders are fixed.
+   launch; a second launch, of one block, adds them up. Why it ends: no thread waits. Same bits: sums in a fixed
+   order of threads, and a fixed sample.
 */
 #include <math.h>
 #include "device/setup.cuh"
