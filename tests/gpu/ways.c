@@ -5,12 +5,10 @@
 #include <string.h>
 #include "papers/settings.h"
 #include "solve/chunk/chunk.h"
-#include "solve/rows/level_csr.h"
+#include "../kernels/forms.h"
 #include "ways.h"
 
-/* chunk_plan.cu, chunk.cu */
-void      TrsvChunkSettingsOverride(const TrsvChunkSettings *);
-TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* chunk_plan.cu */
 
 static Seed RandomBits(Seed *seed) /* splitmix64 */
 {
@@ -83,16 +81,6 @@ enum {
   ALGORITHMS = 13 /* the first ways: one for each algorithm or form */
 };
 
-static TrsvError AnalyzeWaiting(TrsvPlan *p, const TrsvMatrix *A, const TrsvAnalysis *a, const int *source)
-{
-  return TrsvThreadAnalyze(p, A, a, source, 0);
-}
-
-static TrsvError AnalyzeRecomputing(TrsvPlan *p, const TrsvMatrix *A, const TrsvAnalysis *a, const int *source)
-{
-  return TrsvThreadAnalyze(p, A, a, source, 1);
-}
-
 /* An algorithm in one form, which does not depend on predicted times. */
 static const TrsvAlgorithm *GetForm(const char *name, int form)
 {
@@ -106,7 +94,7 @@ static const TrsvAlgorithm *GetForm(const char *name, int form)
   *m         = *row;
   m->choices = form == INVERTED;
   if (form == INVERTED) m->finish = TrsvChunkPlain.finish;
-  m->analyze = form == INVERTED ? TrsvChunkAnalyzeInverted : form == RECOMPUTING ? AnalyzeRecomputing : AnalyzeWaiting;
+  m->analyze = form == INVERTED ? AnalyzeInverted : form == RECOMPUTING ? AnalyzeRecomputed : AnalyzeAwaited;
   return m;
 }
 

@@ -3,9 +3,9 @@
 */
 #include <stdarg.h>
 #include "check.h"
+#include "forms.h"
 #include "solve/chunk/chunk.h"
 #include "solve/model/model.h"
-#include "solve/rows/level_csr.h"
 
 static char test[128], reason[1200];
 static int  failures, failed;
@@ -269,15 +269,6 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   return good;
 }
 
-static TrsvError AnalyzeAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  return TrsvThreadAnalyze(plan, A, analysis, source, 0);
-}
-static TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  return TrsvThreadAnalyze(plan, A, analysis, source, 1);
-}
-
 /* `thread` in one of its forms, independent of predicted times */
 static const TrsvAlgorithm *ThreadForm(int recomputes)
 {
@@ -302,7 +293,7 @@ static const TrsvAlgorithm *ChunkInverted(void)
   if (!inverted.name) {
     inverted         = TrsvChunk;
     inverted.name    = "chunk, inverted";
-    inverted.analyze = TrsvChunkAnalyzeInverted;
+    inverted.analyze = AnalyzeInverted;
     inverted.finish  = TrsvChunkPlain.finish;
     inverted.choices = 1;
   }

@@ -135,10 +135,6 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 /* Settings of all plans of `chunk` from now on; NULL: each plan chooses. In chunk_plan.cu. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
-/* Analyzes a plan of `chunk`, with inverted blocks if a size of blocks is predicted to be faster, whatever its schedule
-   takes. In chunk.cu. */
-TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
-
 static inline void ForceChunkSettings(int chunks, int length, int cluster)
 {
   const TrsvChunkSettings settings = {chunks, length, 32, cluster, 2048, 4, -1, 8, 4};

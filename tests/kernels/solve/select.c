@@ -8,7 +8,6 @@
 */
 #include "check.h"
 #include "solve/model/model.h"
-#include "solve/rows/level_csr.h"
 
 /* Predicted times that mostly consist of terms on which no choice above depends */
 static void PredictTime(const char *name, const char *where, const TrsvStatistics *s, double least, double most)
@@ -150,7 +149,8 @@ static void CheckLimits(void)
 /* The form of thread or of chunk that is predicted to be the fastest. */
 static const char *CheckPlan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
-  if (a == TrsvAlgorithmFind("thread")) return TrsvThreadRecomputes(s, TRSV_DOUBLE) ? "thread, recomputing" : "thread";
+  if (a == TrsvAlgorithmFind("thread"))
+    return isfinite(TrsvModelRecompute(s, TRSV_DOUBLE)) ? "thread, recomputing" : "thread";
   return a == TrsvAlgorithmFind("chunk") && TrsvModelInverse(s, TRSV_DOUBLE) < TrsvModelChunk(s, TRSV_DOUBLE)
          ? "chunk, inverted"
          : TrsvAlgorithmName(a);

@@ -68,7 +68,7 @@ template <class T> static TrsvError Launch(const TrsvLevelCSR *o, const void *b,
 
 static TrsvError WarpAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return TrsvLevelCSRAnalyze(plan, A, analysis, source, LONGEST, 0, NULL);
+  return TrsvLevelCSRAnalyze(plan, A, analysis, source, LONGEST, 0, 0);
 }
 
 static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

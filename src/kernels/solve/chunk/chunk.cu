@@ -115,17 +115,6 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return TrsvChunkScheduleBegin(plan, A, analysis, source, plan->rank);
 }
 
-/* For tests, which declare it: analyzes a plan with inverted diagonal blocks, or without if no size of blocks is
-   predicted to be faster. Such a plan is finished by FinishPlain(). */
-extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
-                                              const int *source)
-{
-  TrsvCall(AllocatePlan(plan));
-  TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
-  if (Data(plan)->inverse) return TrsvInverseEnd(plan, Data(plan)->inverse);
-  return TrsvChunkScheduleBegin(plan, A, analysis, source, 0);
-}
-
 static double ProductSeconds(const TrsvPlan *inverted)
 {
   const ChunkSummary *product = TrsvChunkPlanSummary(inverted);

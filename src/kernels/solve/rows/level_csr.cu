@@ -35,23 +35,18 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
   if (p < rows) level[p] = 1u + (unsigned)segment(start, levels, p);
 }
 
-/* Arrays for the search for the level sets of a sequence. */
-struct SequenceSearch {
-  TrsvSearch *search;
-  unsigned   *word, *sorted;             /* [rows] */
-  int        *natural, *order, *columns; /* [rows], [rows], [off] */
-};
-
-static __global__ void level_csr_search(const TrsvSplit s, const int *columns, const SequenceSearch w)
+/* Prepares the search for the level sets of a sequence: its columns, and what a search expects. */
+static __global__ void level_csr_search(const TrsvSplit s, const int *columns, int *own_columns, TrsvSearch *search,
+                                        unsigned *word, int *natural)
 {
   const int k = trsv_index();
 
-  if (k < s.off) w.columns[k] = split_dependency(s, columns, k);
+  if (k < s.off) own_columns[k] = split_dependency(s, columns, k);
   if (k < s.rows) {
-    w.word[k]    = 0;
-    w.natural[k] = k;
+    word[k]    = 0;
+    natural[k] = k;
   }
-  if (k == 0) *w.search = TrsvSearch{};
+  if (k == 0) *search = TrsvSearch{};
 }
 
 static __global__ void level_csr_lengths(const TrsvSplit s, const int *position, int *length)
@@ -83,30 +78,42 @@ static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, 
   level_csr_row(A, s.row[r], source, places, p, o);
 }
 
+/* Marks the columns that the rows of level sets 3, 5, 7, ... recompute: dependencies in level sets 2, 4, 6, ... Rows of
+   level set 1 wait for nothing, so recomputing them would save no hop. One thread for each position. */
+static __global__ void level_csr_mark(int rows, const unsigned *level, int *columns)
+{
+  const int p = trsv_index();
+
+  if (p >= rows || level[p] % 2 == 0) return; /* levels count from 1 */
+  for (int k = QUAD * p; k < QUAD * (p + 1); k++)
+    if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
+}
+
 /* The positions, and the level sets, of a sequence with partial sums. */
 static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level)
 {
-  const size_t   rows = (size_t)s->rows;
-  TrsvScratch    scratch;
-  SequenceSearch w;
-  TrsvMatrix     S = *A;
-  TrsvSearch     found;
+  const size_t rows = (size_t)s->rows;
+  TrsvScratch  scratch;
+  TrsvMatrix   S = *A;
+  TrsvSearch  *search, found;
+  unsigned    *word, *sorted;
+  int         *natural, *order, *columns;
 
-  TrsvCall(scratch.take(1, w.search, rows, w.word, level ? 0 : rows, w.sorted, rows, w.natural, rows, w.order,
-                        (size_t)s->off, w.columns));
-  TrsvCall(TrsvLaunchEach(level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, w));
+  TrsvCall(scratch.take(1, search, rows, word, level ? 0 : rows, sorted, rows, natural, rows, order, (size_t)s->off,
+                        columns));
+  TrsvCall(TrsvLaunchEach(level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, columns, search, word,
+                          natural));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
-  S.columns  = w.columns;
+  S.columns  = columns;
   S.triangle = TRSV_LOWER;
   S.diagonal = TRSV_DIAGONAL_UNIT;
-  const TrsvLevelSearch search = {&S, 1, NULL, w.word, NULL, w.search};
-  TrsvCall(TrsvSearchLevels(1, &search));
-  TrsvCall(TrsvDeviceDownload(&found, w.search, sizeof(found), NULL));
+  const TrsvLevelSearch levels = {&S, 1, NULL, word, NULL, search};
+  TrsvCall(TrsvSearchLevels(1, &levels));
+  TrsvCall(TrsvDeviceDownload(&found, search, sizeof(found), NULL));
   TrsvCall(TrsvSyncCheck(found.state, TRSV_LEVEL_SEARCH));
-  if (level) w.sorted = level;
-  TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), w.word, w.sorted, w.natural, w.order));
-  return TrsvLaunchEach(level_csr_positions, rows, s->rows, w.order, (const int *)NULL, position);
+  TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), word, level ? level : sorted, natural, order));
+  return TrsvLaunchEach(level_csr_positions, rows, s->rows, order, (const int *)NULL, position);
 }
 
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s, int *position,
@@ -148,29 +155,30 @@ TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, 
 }
 
 TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                              int longest, int padded, unsigned **level)
+                              int longest, int padded, int recomputes)
 {
-  TrsvLevelCSR *o;
-  TrsvSplit     s;
-  TrsvScratch   sequence, positions;
-  int          *position, *length;
+  TrsvSplit   s;
+  TrsvScratch sequence, positions;
+  int        *position, *length;
 
-  TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
+  TrsvCall(TrsvAlloc(sizeof(TrsvLevelCSR), &plan->data));
+  TrsvLevelCSR *const o = (TrsvLevelCSR *)plan->data;
+  o->recomputes         = recomputes;
   TrsvCall(TrsvSplitRows(A, analysis, longest, &s, &sequence.memory));
   if (padded && s.rows > INT_MAX / longest)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
   TrsvCall(positions.take((size_t)s.rows, position, (size_t)s.rows, length));
-  if (level) TrsvCall(TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL));
-  if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL));
+  unsigned *const level = recomputes ? (unsigned *)length : NULL; /* padded rows need no lengths */
+  if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level));
   const int off = padded ? s.rows * longest : s.off;
-  o             = (TrsvLevelCSR *)plan->data;
   TrsvCall(TrsvLevelCSRAlloc(plan, o, s.rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!padded && s.rows) {
     TrsvCall(TrsvLevelCSRLengths(&s, position, length));
     TrsvCall(TrsvDeviceScan(s.rows, length, o->offsets));
   }
-  return TrsvLaunchEach(level_csr_place, (size_t)s.rows, TriangleView(A), s, position, source, padded ? longest : 0,
-                        plan->given, *o);
+  TrsvCall(TrsvLaunchEach(level_csr_place, (size_t)s.rows, TriangleView(A), s, position, source, padded ? longest : 0,
+                          plan->given, *o));
+  return level ? TrsvLaunchEach(level_csr_mark, (size_t)s.rows, s.rows, level, o->columns) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

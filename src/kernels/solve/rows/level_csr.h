@@ -30,25 +30,17 @@ typedef struct {
   TrsvSync sync;
 } TrsvLevelCSR;
 
-/* Analyzes a triangle for these plans. level, if not NULL, gets scratch memory with the level set of each position, 1
-   for the first. The caller frees it in the default stream. */
+/* Analyzes a triangle for these plans. recomputes: marks columns for recomputation; only of padded rows. */
 TrsvError TrsvLevelCSRAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest,
-                              int padded, unsigned **level);
+                              int padded, int recomputes);
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvLevelCSRDestroy(TrsvPlan *);
 
-/* `thread`: 1 if it recomputes (TrsvModelRecompute); the analysis with or without recomputation. */
-int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
-TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
-
 /* A pair of plans of `thread` in one launch. */
 typedef struct {
-  TrsvPrecision       precision;
-  int                 rows;
-  const TrsvLevelCSR *forward, *backward;
-  size_t              shared_bytes; /* of a launch */
-  void               *forward_solution; /* [rows] each value its own flag; between launches not ready */
-  TrsvSync            sync;
+  const TrsvPlan *forward, *backward;
+  void           *forward_solution; /* [rows] each value its own flag; between launches not ready */
+  TrsvSync        sync;
 } TrsvThreadPair;
 
 /* A sequence: the rows of a triangle in solve order, on the device, each directly after its partial sums. */

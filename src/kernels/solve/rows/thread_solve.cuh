@@ -223,10 +223,11 @@ template <class T> const void *ThreadKernel(const TrsvLevelCSR *o)
 
 template <class T> TrsvError ThreadLaunchPair(const TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(p->forward->rows, BLOCK) + TrsvBlocks(p->backward->rows, BLOCK);
+  const auto *f = (const TrsvLevelCSR *)p->forward->data, *g = (const TrsvLevelCSR *)p->backward->data;
 
-  return TrsvLaunch(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->forward),
-                    LevelCSRView<T>(p->backward), p->sync, (T *)p->forward_solution, (const T *)b, (T *)x);
+  return TrsvLaunch(thread_pair<T>, TrsvBlocks(f->rows, BLOCK) + TrsvBlocks(g->rows, BLOCK), BLOCK,
+                    min(f->shared_bytes, g->shared_bytes), stream, LevelCSRView<T>(f), LevelCSRView<T>(g), p->sync,
+                    (T *)p->forward_solution, (const T *)b, (T *)x);
 }
 
 /* how: extern, or nothing in the file that has the code. */

@@ -3,6 +3,7 @@
    halve the hops; the bits are the same.
 */
 #include "check.h"
+#include "solve/model/model.h"
 #include "solve/rows/level_csr.h"
 
 enum {
@@ -98,7 +99,7 @@ static void CheckRanks(void)
     TrsvPlan     *none;
 
     ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
-    const int wanted = TrsvThreadRecomputes(&analysis->statistics, TRSV_DOUBLE);
+    const int wanted = isfinite(TrsvModelRecompute(&analysis->statistics, TRSV_DOUBLE)) != 0;
     Expect(wanted == (shapes[s] != DIAGONAL), "%s: recomputes %d", ShapeName[shapes[s]], wanted);
     for (int rank = 0; rank < 2; rank++) {
       TrsvPlan *plan;
