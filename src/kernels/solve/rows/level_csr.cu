@@ -128,8 +128,9 @@ TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysi
   return TrsvLaunchEach(level_csr_positions, rows, s->rows, analysis->order, s->last, position);
 }
 
-TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored, int padded)
+TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, int rows, int off, int columns, int stored, int padded)
 {
+  TrsvLevelCSR *const o = (TrsvLevelCSR *)plan->data;
   const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->given.b_index || plan->given.x_index;
   unsigned    *shared;
@@ -171,7 +172,7 @@ TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   unsigned *const level = recomputes ? (unsigned *)length : NULL; /* padded rows need no lengths */
   if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level));
   const int off = padded ? s.rows * longest : s.off;
-  TrsvCall(TrsvLevelCSRAlloc(plan, o, s.rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
+  TrsvCall(TrsvLevelCSRAlloc(plan, s.rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!padded && s.rows) {
     TrsvCall(TrsvLevelCSRLengths(&s, position, length));
     TrsvCall(TrsvDeviceScan(s.rows, length, o->offsets));

@@ -58,7 +58,7 @@ typedef struct {
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,
                                 unsigned *level);
 TrsvError TrsvLevelCSRLengths(const TrsvSplit *, const int *position, int *length);
-TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
+TrsvError TrsvLevelCSRAlloc(TrsvPlan *, int rows, int off, int columns, int stored, int padded);
 
 /* Makes the sequence in which no row has more than `longest` entries. *memory, NULL before the call, becomes scratch
    with its arrays. */

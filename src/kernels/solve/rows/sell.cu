@@ -129,34 +129,21 @@ static __global__ void __launch_bounds__(BLOCK)
   atomicMax(most, largest + 1);
 }
 
-static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
-                           unsigned *level, int *depth)
-{
-  enum { MOST = TRSV_STATES, STOP, STATES };
-  unsigned    state[STATES], *room;
-  TrsvScratch scratch;
-
-  TrsvCall(scratch.zeros(STATES, room));
-  TrsvCall(TrsvLaunch(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, NULL, TriangleView(A), *s, slices, first,
-                      limit, level, room + MOST, room + STOP, TrsvSyncScratch(room)));
-  TrsvCall(TrsvDeviceDownload(state, room, sizeof(state), NULL));
-  *depth = state[STOP] ? limit + 1 : (int)state[MOST];
-  return TrsvSyncCheck(state, "the search for level sets of slices");
-}
-
 /* Cuts the rows of a sequence that is not empty into slices, in their own order, preferably where no row depends on a
    near row across the cut. first [slices + 1], in memory: the start of each slice. depth: the number of level sets of
    the slices, limit + 1 if it exceeds limit. */
 static TrsvError FindSlices(const TrsvMatrix *A, const TrsvSplit *s, int limit, TrsvScratch *memory, int **first,
                             int *slices, int *depth)
 {
+  enum { MOST = TRSV_STATES, STOP, STATES };
   const int    stretches = (s->rows + STRETCH - 1) / STRETCH;
   const size_t rows = (size_t)s->rows, parts = (size_t)stretches;
   TrsvScratch  scratch;
-  unsigned    *clean, *level;
+  unsigned    *clean, *level, state[STATES], *room;
   int         *reach, *count, *before;
 
-  TrsvCall(scratch.take(rows, reach, (rows + LANES - 1) / LANES, clean, parts, count, parts + 1, before));
+  TrsvCall(scratch.take(rows, reach, (rows + LANES - 1) / LANES, clean, parts, count, parts + 1, before,
+                        (size_t)STATES, room));
   TrsvCall(TrsvLaunchEach(slices_reach, rows, TriangleView(A), *s, reach));
   TrsvCall(TrsvLaunchEach(slices_clean, rows, s->rows, reach, clean));
   TrsvCall(TrsvLaunchEach(slices_cut, parts, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL,
@@ -164,9 +151,13 @@ static TrsvError FindSlices(const TrsvMatrix *A, const TrsvSplit *s, int limit, 
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   TrsvCall(TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL));
   TrsvCall(memory->take((size_t)*slices + 1, *first, (size_t)*slices, level));
-  TrsvCall(
-    TrsvLaunchEach(slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before, *first, level));
-  return FindDepth(A, s, *slices, *first, limit, level, depth);
+  TrsvCall(TrsvLaunchEach(slices_cut, parts, s->rows, stretches, clean, (int *)NULL, before, *first, level));
+  TrsvCall(TrsvDeviceClear(room, sizeof(state), NULL));
+  TrsvCall(TrsvLaunch(slices_depth, TrsvBlocks(*slices, WARPS), BLOCK, 0, NULL, TriangleView(A), *s, *slices, *first,
+                      limit, level, room + MOST, room + STOP, TrsvSyncScratch(room)));
+  TrsvCall(TrsvDeviceDownload(state, room, sizeof(state), NULL));
+  *depth = state[STOP] ? limit + 1 : (int)state[MOST];
+  return TrsvSyncCheck(state, "the search for level sets of slices");
 }
 
 /* The rows and the longest row of each slice. */
@@ -291,7 +282,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d columns exceed 32-bit indices", wide);
-  TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  TrsvCall(TrsvLevelCSRAlloc(plan, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * slices;
   TrsvCall(entries.take(LANES * (size_t)wide, columns, (size_t)wide + 1, base));
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));

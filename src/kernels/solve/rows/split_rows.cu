@@ -12,7 +12,6 @@
    Memory order: launches in sequence. Why it ends: no thread waits. Same bits: integers, each written by one thread.
 */
 #include <limits.h>
-#include <string.h>
 #include "device/setup.cuh"
 #include "solve/rows/level_csr.h"
 
@@ -227,45 +226,29 @@ static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const S
   return TrsvLaunchEach(split_store, size, TriangleView(A), *c, n, level, sorted_key, number);
 }
 
-static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s, void **memory)
-{
-  const size_t rows = (size_t)s->rows;
-
-  TrsvCall(
-    TrsvScratchArrays(memory, rows + 1, s->offsets, rows, s->row, (size_t)A->rows, s->last, (size_t)s->off, s->items));
-  return TrsvLaunchEach(split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
-}
-
-static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, TrsvSplit *s,
-                               void **memory)
-{
-  int          total[3] = {0, A->rows, 0}, *room, *more;
-  const size_t off = (size_t)s->off;
-  TrsvScratch  counts, entries;
-
-  TrsvCall(counts.take((2 * (size_t)scans + 1) * (size_t)A->rows + (size_t)scans, room));
-  TrsvCall(ScanCounts(A, a, c, scans, room, total));
-  if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries with their partial sums exceed 32-bit indices",
-                    A->rows, s->off);
-  TrsvCall(entries.take(off, c->entry, off, c->ready, (size_t)total[0], c->level, 5 * (size_t)total[2], more));
-  if (c->longest < RANKED_MAX)
-    TrsvCall(TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), *c, room));
-  if (total[2]) TrsvCall(SortEntries(A, a, c, room, total[2], more));
-  s->rows = total[0];
-  s->off += total[0] - A->rows; /* each partial sum is an entry */
-  return MakeSequence(A, c, total[1], s, memory);
-}
-
 TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s, void **memory)
 {
-  const int row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
-  Splitting c;
+  const int    row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
+  const size_t size = (size_t)A->rows, off = (size_t)(a->statistics.nnz - A->rows);
+  int          total[3] = {A->rows, A->rows, 0}, *room, *more; /* rows of the sequence; parts; sorted entries */
+  Splitting    c        = Splitting();
+  TrsvScratch  counts, entries;
 
-  memset(&c, 0, sizeof(c));
-  memset(s, 0, sizeof(*s));
   c.longest = longest;
-  s->rows   = A->rows;
-  s->off    = (int)(a->statistics.nnz - A->rows);
-  return row_max > longest ? SplitLongRows(A, a, &c, scans, s, memory) : MakeSequence(A, &c, A->rows, s, memory);
+  if (row_max > longest) {
+    TrsvCall(counts.take((2 * (size_t)scans + 1) * size + (size_t)scans, room));
+    TrsvCall(ScanCounts(A, a, &c, scans, room, total));
+    if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
+      return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %zu entries with their partial sums exceed 32-bit indices",
+                      A->rows, off);
+    TrsvCall(entries.take(off, c.entry, off, c.ready, (size_t)total[0], c.level, 5 * (size_t)total[2], more));
+    if (longest < RANKED_MAX)
+      TrsvCall(TrsvLaunch(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, NULL, TriangleView(A), c, room));
+    if (total[2]) TrsvCall(SortEntries(A, a, &c, room, total[2], more));
+  }
+  s->rows = total[0];
+  s->off  = (int)off + total[0] - A->rows; /* each partial sum is an entry */
+  const size_t rows = (size_t)s->rows, items = (size_t)s->off;
+  TrsvCall(TrsvScratchArrays(memory, rows + 1, s->offsets, rows, s->row, size, s->last, items, s->items));
+  return TrsvLaunchEach(split_make, (size_t)max(total[1], 1), TriangleView(A), c, total[1], *s);
 }
