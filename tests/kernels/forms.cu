@@ -27,7 +27,7 @@ TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
 TrsvError AnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk does not run on this device");
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk needs %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   Inverse *&inverse = ((ChunkPlan *)plan->data)->inverse;
   TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &inverse));

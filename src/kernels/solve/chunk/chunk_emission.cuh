@@ -12,7 +12,7 @@
    of all launches of the emission. */
 struct ChunkEmission : ChunkSchedule {
   ChunkGraph G;
-  int        capacity, size;     /* cells for imports; bytes of a value */
+  int        capacity, size, rows; /* cells for imports; bytes of a value; records of a stage */
   int        uses, stages, bits; /* bits: of a time in key */
   int        stored, toward;     /* as in ChunkHeights */
   int        wide;               /* CHUNK_WIDE */
@@ -47,15 +47,8 @@ struct ChunkEmission : ChunkSchedule {
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
-static __host__ __device__ __forceinline__ int emit_rows(const ChunkEmission &e)
-{
-  return CHUNK_ROWS(e.settings.length, e.size);
-}
 /* The stage, in its chunk, of record i in the order of times. */
-static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
-{
-  return e.at[e.node[i]] / emit_rows(e);
-}
+static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i) { return e.at[e.node[i]] / e.rows; }
 
 /* Calls f(dependency, source) for each dependency of a record. */
 template <class F> static __device__ __forceinline__ void emit_dependencies(const ChunkEmission &e, int node, F f)

@@ -54,7 +54,7 @@ static __global__ void emit_places(const ChunkEmission e, int *stages)
   while (i - lane > begin && e.step[i - lane] == e.step[i + 1]) lane++;
   e.at[u]    = step * e.settings.width + lane;
   e.index[u] = i;
-  if (i + 1 == e.begin[q + 1]) stages[q] = step * e.settings.width / emit_rows(e) + 1;
+  if (i + 1 == e.begin[q + 1]) stages[q] = step * e.settings.width / e.rows + 1;
 }
 
 static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
@@ -82,7 +82,6 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
 {
   const size_t    n = (size_t)t->nodes, chunks = (size_t)t->settings.chunks;
   unsigned *const keys = t->spare[1];
-  const int       bits = TrsvBits(t->times - 1), chunk_bits = TrsvBits(t->settings.chunks - 1);
   int             totals[3];
 
   /* each off-diagonal entry and each partial sum is a dependency */
@@ -91,12 +90,14 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   (ChunkSchedule &)*e         = *t;
   e->settings.import_lifetime = lifetime;
   e->size                     = (int)TrsvValueSize(precision);
+  e->rows                     = CHUNK_ROWS(e->settings.length, e->size);
   e->capacity                 = ChunkCapacity(&e->settings, CHUNK_LEAST, e->size);
   e->G = o->graph, e->stored = o->stored, e->toward = o->toward;
-  if (bits + chunk_bits > 32)
+  e->bits = TrsvBits(t->times - 1);
+  const int key_bits = e->bits + TrsvBits(t->settings.chunks - 1);
+  if (key_bits > 32)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times,
                     t->settings.chunks);
-  e->bits = bits;
   TrsvCall(scratch->numbered[0].take(n, e->at, n, e->push, n, e->node, n + 1, e->step, n + 1, e->use, n + 1, e->source,
                                      chunks + 1, e->begin, chunks + 1, e->stage, (size_t)CHUNK_WORDS, e->words,
                                      t->first ? n : 0, e->owner));
@@ -105,7 +106,7 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
   TrsvCall(TrsvLaunchEach(emit_keys, (size_t)e->G.n, *e, keys, e->at));
-  TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, e->at, e->node));
+  TrsvCall(TrsvDeviceSort(t->nodes, key_bits, keys, e->key, e->at, e->node));
   TrsvCall(TrsvLaunchEach(emit_steps, n, *e, e->step + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
   TrsvCall(TrsvLaunchEach(emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
@@ -276,18 +277,16 @@ TrsvError TrsvChunkCells(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   ChunkSummary *s       = &c->schedule;
   const int     cluster = e->settings.cluster;
   const size_t  uses = (size_t)e->uses, moved = e->settings.import_lifetime < 0 ? 0 : uses;
-  unsigned     *unsorted;
-  int          *numbers, totals[3];
+  int           totals[3];
 
   c->blocks = (unsigned)((e->settings.chunks + cluster - 1) / cluster * cluster);
   TrsvCall(ChunkAllocate(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
   TrsvCall(scratch->numbered[1].take((size_t)e->stages + 1, e->stage_first, (size_t)e->stages, e->stage_chunk));
   TrsvCall(scratch->early[0].take(uses, e->user, uses + 1, e->fresh, uses, e->used, uses, e->sorted_use, uses + 1,
                                   e->group));
-  unsorted = (unsigned *)e->fresh; /* free until the sort is done */
-  numbers  = e->group;
-  TrsvCall(TrsvLaunchEach(cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
-  TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
+  unsigned *const unsorted = (unsigned *)e->fresh; /* this and group are free until the sort is done */
+  TrsvCall(TrsvLaunchEach(cells_uses, (size_t)e->nodes, *e, unsorted, e->group));
+  TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, e->group, e->sorted_use));
   /* the sort's scratch is freed before this */
   TrsvCall(scratch->numbered[2].take(uses, e->cell, uses, e->imports));
   TrsvCall(scratch->early[1].take(uses, e->group_cell, moved, e->group_import, moved, e->import_head, moved,

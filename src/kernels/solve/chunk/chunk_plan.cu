@@ -58,11 +58,11 @@ static TrsvError PrepareKernel(TrsvPlan *plan, TrsvChunkSettings *s)
                     s->width);
   ((ChunkPlan *)plan->data)->kernels = k;
   TrsvCall(TrsvDeviceSetMaxShared((const void *)k->solve));
+  if (!limits.clusters) s->cluster = 1;
   while (s->cluster > 1) {
-    if (limits.clusters)
-      TrsvCall(TrsvDeviceClusters((const void *)k->solve, s->cluster, WARPS * 32, limits.shared_bytes, &clusters));
+    TrsvCall(TrsvDeviceClusters((const void *)k->solve, s->cluster, WARPS * 32, limits.shared_bytes, &clusters));
     if (clusters > 0) break;
-    s->cluster = limits.clusters && s->cluster > 8 ? 8 : 1; /* all devices with clusters allow 8; a MIG slice may not */
+    s->cluster = s->cluster > 8 ? 8 : 1; /* all devices with clusters allow 8; a MIG slice may not */
   }
   return TRSV_SUCCESS;
 }

@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(256)
   write_stages(const ChunkEmission e, const ChunkPlan w, const TrsvPermutation given)
 {
   TRSV_SHARED(int, row, 256);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = e.rows, first = e.stage_first[stage],
             m       = e.stage_first[stage + 1] - first;
   const int    node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
   const bool   whole  = node >= 0 && node == chunk_first(e.first, p + 1) - 1;
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(256) write_records(const ChunkEmission 
   TRSV_SHARED(unsigned, export_sums, 8);
   const int K = e.settings.length, W = e.settings.width, size = e.size, stage = (int)blockIdx.x, t = (int)threadIdx.x,
             step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const unsigned       all     = w.sources.counts[blockIdx.x * (size_t)CHUNK_ROWS(K, size) + threadIdx.x];
+  const unsigned       all     = w.sources.counts[blockIdx.x * (size_t)e.rows + threadIdx.x];
   const int            count   = (int)(all % CHUNK_EXPORTED), n = count - 1;
   const bool           exports = all & CHUNK_EXPORTED;
   unsigned char *const record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
@@ -119,8 +119,8 @@ TrsvError TrsvChunkWrite(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   ChunkPlan    *c       = (ChunkPlan *)plan->data;
   ChunkSummary *s       = &c->schedule;
   int          &stages  = s->settings.stages; /* in shared memory */
-  const int     rows    = emit_rows(*e);
-  const size_t  records = (size_t)e->nodes, dependencies = e->dependencies, places = (size_t)s->stages * (size_t)rows;
+  const size_t  records = (size_t)e->nodes, dependencies = e->dependencies,
+               places = (size_t)s->stages * (size_t)e->rows;
   size_t        bytes;
 
   while (stages > CHUNK_LEAST && ChunkCapacity(&s->settings, stages, e->size) < s->cells) stages--;
@@ -140,7 +140,7 @@ TrsvError TrsvChunkWrite(TrsvPlan *plan, ChunkEmission *e, ChunkScratch *scratch
   c->sources.toward = e->toward;
   c->sources.stored = e->stored;
   TrsvCall(scratch->draft.take(records + dependencies, e->draft, (size_t)s->stages, e->first_export));
-  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)rows, 0, NULL, *e, *c, plan->given);
+  return TrsvLaunch(write_stages, (unsigned)s->stages, (unsigned)e->rows, 0, NULL, *e, *c, plan->given);
 }
 
 TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkEmission *e)
@@ -161,5 +161,5 @@ TrsvError TrsvChunkRecords(TrsvPlan *plan, const ChunkEmission *e)
   c->bounded  = s->settings.import_lifetime >= 0;
   TrsvCall(TrsvSyncIn((unsigned *)((char *)c->words + size * words), &c->sync));
   TrsvCall(TrsvClearWords(plan->precision, words, c->words, c->sync.ticket, NULL));
-  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)emit_rows(*e), 0, NULL, *e, *c);
+  return TrsvLaunch(write_records, (unsigned)s->stages, (unsigned)e->rows, 0, NULL, *e, *c);
 }

@@ -126,11 +126,11 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
   }
 }
 
-/* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product; for the product's statistics the
-   inputs of TrsvFillStatistics, and the number of dependencies that are solved just before their row. */
+/* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product, and those of them that are
+   solved just before their row; what the product's statistics are made of. inverse_count adds in this order. */
 struct InverseTotals {
-  unsigned long long inverse, entries, squares, distance, profile, late; /* inverse_count adds in this order */
-  unsigned           row_max, bandwidth;
+  unsigned long long inverse, entries, late;
+  TrsvMeasures       measures;
 };
 
 /* The candidate sizes of blocks, the largest first: level sets, totals, and the totals by row and group. */

@@ -70,14 +70,14 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
   const Count64 length = p < A.rows ? (Count64)count + 1 : 0, own = warp_sum((Count64)__popc(reach)),
-                sum[]  = {own, warp_sum((Count64)count), warp_sum(length * length), warp_sum(distance),
-                          warp_sum((Count64)farthest), warp_sum((Count64)late)};
+                sum[]  = {own, warp_sum((Count64)count), warp_sum((Count64)late), warp_sum(length * length),
+                          warp_sum(distance), warp_sum((Count64)farthest)};
   const unsigned most = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
   if (threadIdx.x) return;
   inverse[(size_t)size * (size_t)groups + (size_t)group] = (int)own;
   for (int n = 0; n < 6; n++) (void)atomicAdd(&totals[size].inverse + n, sum[n]);
-  (void)atomicMax(&totals[size].row_max, most);
-  (void)atomicMax(&totals[size].bandwidth, bandwidth);
+  (void)atomicMax(&totals[size].measures.row_max, most);
+  (void)atomicMax(&totals[size].measures.bandwidth, bandwidth);
 }
 
 /* Writes the entries that inverse_count has counted, and the row numbers for a sort. One warp for each group. */
@@ -207,10 +207,10 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
    outside of its block on which, in T, the rows of its reach depend. */
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source)
 {
-  const InverseTotals *totals = &s->totals[size];
-  const int            rows = v->T.rows, levels = s->levels[size];
-  InverseProduct      *P    = &v->unfinished;
-  int                 *columns, *natural;
+  InverseTotals *totals = &s->totals[size];
+  const int       rows = v->T.rows, levels = s->levels[size];
+  InverseProduct *P    = &v->unfinished;
+  int            *columns, *natural;
 
   v->block = INVERSE_GROUP >> size;
   TrsvCall(AllocateInverse(plan, v, totals, source));
@@ -220,7 +220,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(TrsvScratchArrays(&P->memory, (size_t)totals->entries, columns, (size_t)rows, P->analysis.order,
                              (size_t)rows, natural));
   TrsvCall(TrsvLaunch(inverse_product, (unsigned)v->groups, 32, 0, NULL, InverseView(v), v->reach, columns, natural));
-  if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
+  if (totals->measures.row_max - 1 > CHUNK_ITEMS)
+    P->analysis.order = NULL; /* chunk splits long rows, and then uses no order */
   else
     TrsvCall(TrsvDeviceSort(rows, TrsvBits(levels), s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
                             P->analysis.order));
@@ -229,14 +230,9 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   P->matrix.offsets  = v->begin;
   P->matrix.columns  = columns;
   P->analysis.memory = TRSV_DEVICE;
-  const TrsvMeasures m = {.squares   = totals->squares,
-                          .distance  = totals->distance,
-                          .profile   = totals->profile,
-                          .entries   = (int)totals->entries,
-                          .row_max   = totals->row_max,
-                          .bandwidth = totals->bandwidth,
-                          .levels    = (unsigned)levels};
-  TrsvFillStatistics(&P->matrix, &m, &P->analysis.statistics);
+  totals->measures.entries = (int)totals->entries;
+  totals->measures.levels  = (unsigned)levels;
+  TrsvFillStatistics(&P->matrix, &totals->measures, &P->analysis.statistics);
   return TRSV_SUCCESS;
 }
 

@@ -25,6 +25,7 @@
      order of sums that follow the same position.
    Source: this project.
 */
+#include "analysis/triangle_view.cuh"
 #include "solve/schedule/chunk_graph.cuh"
 
 /* --- long rows --- */
@@ -98,19 +99,13 @@ static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
   behind[p] = 0;
 }
 
-/* The position of the row of a sum. */
-static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
-{
-  return trsv_first(0, v.G.n - 1, [&](int p) { return v.first[p + 1] > sum; });
-}
-
 /* keys: the position of the last dependency in each sum; behind: the number of sums with that key. */
 static __global__ void long_follow(const LongView v, int *behind, unsigned *keys, int *numbers)
 {
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p   = long_owner(v, s);
+  const int      p   = segment(v.first, v.G.n, s);
   const ChunkRow row = chunk_row(v.G, p);
   const LongRow  t   = long_row(row.n);
   int            i = s - v.first[p], level = long_level(t, &i), last;
@@ -170,7 +165,7 @@ static __global__ void long_graph(const LongView v)
 
   if (x < v.G.n) long_write(v, x + v.shift[x], x, -1);
   if (x >= v.sums) return;
-  const int p = long_owner(v, x);
+  const int p = segment(v.first, v.G.n, x);
   long_write(v, v.place[x], p, x - v.first[p]);
 }
 
@@ -313,13 +308,10 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
   }
 }
 
-/* Positions in flight, as in thread_solve.cuh. */
-static const double level_sets_ahead = 16;
-static const double blocks_at_most   = 2;
-
-/* Launches the search for heights. */
+/* Launches the search for heights, with so many level sets in flight, as in thread_solve.cuh. */
 static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights *o)
 {
+  const int         levels_ahead = 16, blocks_max = 2;
   const ChunkGraph &G      = o->graph;
   const int *levels = G.owner ? NULL : analysis->order; /* NULL after a split: from the last position to the first */
   unsigned         *words;
@@ -327,8 +319,8 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
   TrsvScratch       scratch;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double   wanted = level_sets_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
-  const unsigned blocks = (unsigned)(multiprocessors * max(1, (int)min(wanted, blocks_at_most)));
+  const double   wanted = levels_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
+  const unsigned blocks = (unsigned)(multiprocessors * max(1, (int)min(wanted, (double)blocks_max)));
   TrsvCall(scratch.take((size_t)G.n + 1, starts, (size_t)o->entries, mail, (size_t)o->entries, words));
   TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n, o->entries,
                           o->words, starts, words));

@@ -180,14 +180,11 @@ static TrsvChunkSettings MakeSettings(const TrsvStatistics *t, int length, int c
 /* Inserts settings by their predicted time into the first `count`; returns how many there are then. */
 static int InsertSettings(const TrsvChunkSettings *s, double when, int count, TrsvChunkSettings choice[], double time[])
 {
-  int at = 0;
-
   for (int i = 0; i < count; i++)
     if (!memcmp(s, &choice[i], sizeof(*s))) return count;
-  while (at < count && time[at] <= when) at++;
-  if (at == CHUNK_CHOICES) return count;
-  if (count < CHUNK_CHOICES) count++;
-  for (int i = count - 1; i > at; i--) choice[i] = choice[i - 1], time[i] = time[i - 1];
+  if (count == CHUNK_CHOICES && time[count - 1] <= when) return count;
+  int at = count < CHUNK_CHOICES ? count++ : count - 1;
+  for (; at > 0 && time[at - 1] > when; at--) choice[at] = choice[at - 1], time[at] = time[at - 1];
   choice[at] = *s;
   time[at]   = when;
   return count;
@@ -209,7 +206,7 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDevi
               planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes, TrsvValueSize(precision)),
               near   = ChooseNearChunks(t, length, most);
 
-    if (kind && records[kind].above >= t->row_max - 1) break;
+    if (records[kind].above >= t->row_max - 1) break;
     if (TrsvIsComplex(precision) && length > CHUNK_COMPLEX_MAX) break;
     for (int n = PLANE_CHUNKS; n < (deep ? 4 : 2); n++) {
       const int chunks = n == PLANE_CHUNKS  ? planes

@@ -27,7 +27,8 @@ enum {
   CHUNK_BATCH       = 128,  /* imports that a warp fetches together */
   CHUNK_FRONT       = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
   CHUNK_SHARED = 99 * 1024, /* bytes of shared memory that a block has at least, from compute capability 8.0 on */
-  CHUNK_LEAST  = 4          /* stages in shared memory, and in the ring, at least */
+  CHUNK_LEAST  = 4,         /* stages in shared memory, and in the ring, at least */
+  CHUNK_CHOICES = 10        /* settings that are ranked for a triangle, at most */
 };
 
 /* A record of K dependencies holds K values of `size` bytes, the right-hand side (at first 1/d, later b/d), the export
@@ -57,10 +58,6 @@ typedef struct {
   int               stages, imports, exports;
   int               steps; /* of a solve, as estimated by the schedule, with waits for other chunks */
 } ChunkSummary;
-
-enum {
-  CHUNK_CHOICES = 10 /* settings that are ranked for a triangle, at most */
-};
 
 /* Ranks settings for a triangle by the predicted seconds of a solve on a device with these limits, the best first;
    returns their number. TrsvChunkSettingsSeconds: the prediction. TrsvChunkScheduleSeconds: the same by the steps of a
