@@ -293,44 +293,34 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
-/* Chooses the order of the rows, and makes their slices. */
-static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
-                           const int *source)
+/* Splits long rows, chooses the order of the rows, and makes their slices. */
+static TrsvError SellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  Sell *const s      = (Sell *)plan->data;
-  const int   levels = analysis->statistics.levels;
-  TrsvScratch scratch, slices;
+  const int   longest = analysis->statistics.row_max - 1, levels = analysis->statistics.levels;
+  TrsvSplit   c;
+  TrsvScratch sequence, slices, positions;
   int        *first = NULL, *position = NULL;
 
+  TrsvCall(TrsvAlloc(sizeof(Sell), &plan->data));
+  Sell *const s = (Sell *)plan->data;
+  s->width      = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
+  TrsvCall(TrsvSplitRows(A, analysis, s->width, &c, &sequence.memory));
+  if (!c.rows) return TRSV_SUCCESS;
   if (levels <= SEARCHED_LEVELS) {
-    TrsvCall(FindSlices(A, c, levels, &slices, &first, &s->slices, &s->levels));
+    TrsvCall(FindSlices(A, &c, levels, &slices, &first, &s->slices, &s->levels));
     if (s->levels > levels) first = NULL;
   }
   if (first) {
     s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
-    s->straight_from = c->rows == A->rows && !plan->given.b_index;
-    s->straight_to   = c->rows == A->rows && !plan->given.x_index;
+    s->straight_from = c.rows == A->rows && !plan->given.b_index;
+    s->straight_to   = c.rows == A->rows && !plan->given.x_index;
   } else {
-    s->slices = (c->rows + LANES - 1) / LANES;
+    s->slices = (c.rows + LANES - 1) / LANES;
     s->levels = levels;
-    TrsvCall(scratch.take((size_t)c->rows, position));
-    TrsvCall(TrsvLevelCSRPositions(A, analysis, c, position, NULL));
+    TrsvCall(positions.take((size_t)c.rows, position));
+    TrsvCall(TrsvLevelCSRPositions(A, analysis, &c, position, NULL));
   }
-  return MakeSlices(plan, A, c, source, position, first);
-}
-
-static TrsvError SellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  const int   longest = analysis->statistics.row_max - 1;
-  Sell       *s;
-  TrsvSplit   c;
-  TrsvScratch sequence;
-
-  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
-  s        = (Sell *)plan->data;
-  s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
-  TrsvCall(TrsvSplitRows(A, analysis, s->width, &c, &sequence.memory));
-  return c.rows ? OrderRows(plan, A, analysis, &c, source) : TRSV_SUCCESS;
+  return MakeSlices(plan, A, &c, source, position, first);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

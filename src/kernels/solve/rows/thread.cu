@@ -1,9 +1,7 @@
 /*
-   thread: one thread for each row, with recomputation if level sets are narrow. Mapping, memory order, why it ends,
-   same bits, source: thread_solve.cuh. A pair of plans without recomputation has one launch.
-
-   With recomputation, rows of every second level set recompute their dependencies in the previous level set.
-   TrsvModelRecompute tells for which triangles.
+   thread: one thread for each row. The rows of every second level set recompute their dependencies in the level set
+   before if TrsvModelRecompute predicts a time. Mapping, memory order, why it ends, same bits, source:
+   thread_solve.cuh. A pair of plans without recomputation has one launch.
 */
 #include <math.h>
 #include <stdio.h>
@@ -14,30 +12,28 @@
 THREAD_INSTANCES(extern, TrsvComplex<float>)
 THREAD_INSTANCES(extern, TrsvComplex<double>)
 
-static int Recomputes(const TrsvStatistics *s, TrsvPrecision precision)
-{
-  return isfinite(TrsvModelRecompute(s, precision));
-}
-
 static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return Recomputes(s, precision) ? TrsvModelRecompute(s, precision) : TrsvModelThread(s, precision);
+  const double recomputed = TrsvModelRecompute(s, precision);
+
+  return isfinite(recomputed) ? recomputed : TrsvModelThread(s, precision);
 }
 
 /* Rank 0 is the form for this triangle, rank 1 the other. The blocks on a multiprocessor are at most those of so many
    level sets, and 4. So many hide the loads before a wait; polls of more rows would saturate L2. */
 static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const int faster = Recomputes(&analysis->statistics, plan->precision), recomputes = plan->rank ? !faster : faster,
-            ahead = recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD, blocks_max = 4;
+  const int faster     = isfinite(TrsvModelRecompute(&analysis->statistics, plan->precision)),
+            recomputes = plan->rank ? !faster : faster,
+            ahead      = recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD;
   int multiprocessors;
 
   TrsvCall(TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes));
   TrsvLevelCSR *const o = (TrsvLevelCSR *)plan->data;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = ahead * analysis->statistics.level_mean / ((double)BLOCK * multiprocessors);
-  return TrsvDeviceLimitBlocks(TRSV_BY_PRECISION(plan->precision, ThreadKernel)(o),
-                               blocks < 1 ? 1 : blocks > blocks_max ? blocks_max : (int)blocks, &o->shared_bytes);
+  return TrsvDeviceLimitBlocks(TRSV_BY_PRECISION(plan->precision, ThreadKernel)(o), (int)fmax(1, fmin(blocks, 4)),
+                               &o->shared_bytes);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -60,14 +56,6 @@ static TrsvError ClearForwardSolution(TrsvFused *pair, TrsvStream stream)
   return TrsvClearWords(p->forward->precision, (size_t)p->forward->rows, p->forward_solution, NULL, stream);
 }
 
-static TrsvError PreparePair(TrsvThreadPair *p)
-{
-  TrsvCall(TrsvSyncCreate(&p->sync));
-  TrsvCall(ClearForwardSolution((TrsvFused *)p, NULL));
-  TrsvCall(TrsvDeviceSetMaxShared(TRSV_BY_PRECISION(p->forward->precision, ThreadKernel)(NULL)));
-  return TrsvDeviceSynchronize();
-}
-
 static void DestroyPair(TrsvFused **pair)
 {
   TrsvThreadPair *p = (TrsvThreadPair *)*pair;
@@ -82,7 +70,6 @@ static void DestroyPair(TrsvFused **pair)
 static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *forward_solution, TrsvFused **pair)
 {
   TrsvThreadPair *p;
-  TrsvError       error;
 
   *pair = NULL;
   if (((const TrsvLevelCSR *)forward->data)->recomputes || ((const TrsvLevelCSR *)backward->data)->recomputes)
@@ -92,7 +79,10 @@ static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, v
   p->forward          = forward;
   p->backward         = backward;
   p->forward_solution = forward_solution;
-  error               = PreparePair(p);
+  TrsvError error     = TrsvSyncCreate(&p->sync);
+  if (!error) error = ClearForwardSolution(*pair, NULL);
+  if (!error) error = TrsvDeviceSetMaxShared(TRSV_BY_PRECISION(forward->precision, ThreadKernel)(NULL));
+  if (!error) error = TrsvDeviceSynchronize();
   if (error) DestroyPair(pair);
   return error;
 }
