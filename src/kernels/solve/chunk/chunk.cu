@@ -3,6 +3,7 @@
    set-up, chunk_solve.cu the solve and the copies of values, chunk.cuh the layout, inverse.cu inverted diagonal blocks.
    */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
@@ -68,10 +69,11 @@ static const TrsvPivotSolve pivot_solve = {FindsPivots, FindReciprocals, CheckRe
 
 static void Describe(const TrsvPlan *plan, char *line, size_t size)
 {
-  const ChunkPlan *c = Data(plan);
+  const Inverse *v = Data(plan)->inverse;
 
-  if (c->inverse) TrsvInverseDescribe(c->inverse, line, size);
-  else TrsvChunkSettingsPrint(&c->schedule.settings, line, size);
+  if (!v) return TrsvChunkSettingsPrint(&Data(plan)->schedule.settings, line, size);
+  const int n = snprintf(line, size, "blocks=%d ", v->use_plain ? 1 : v->block);
+  if (n > 0 && (size_t)n < size) TrsvPlanDescribe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
 extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan)

@@ -39,8 +39,8 @@ struct ChunkView {
   int           *from, *to;        /* [places] as rows, for 1 + the indices into b and x; without permutations: rows */
   unsigned char *places_in;        /* [places] the place of each entry of rows */
   ChunkImport   *imports;
-  int           *batch_of, *after; /* if cells are reused: [stages] the batches that a stage needs; [batches] the stages
-                                      that must end before a batch gets cells */
+  int           *batch_of, *after; /* if cells are reused, in one array: [stages] the batches that a stage needs;
+                                      [batches] the stages that must end before a batch gets cells */
   void          *words;            /* [2 * exports] each its own flag; launches alternate between the halves */
   TrsvSync       sync;
 };

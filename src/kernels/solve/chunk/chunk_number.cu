@@ -257,13 +257,13 @@ static TrsvError MakeBatches(TrsvPlan *plan, const ChunkEmission *e, int *fits)
 {
   ChunkPlan   *c       = (ChunkPlan *)plan->data;
   const int    imports = c->schedule.imports;
-  const size_t bytes   = sizeof(int) * (size_t)(imports / CHUNK_BATCH + e->settings.chunks);
+  const size_t bytes   = sizeof(int) * (size_t)(e->stages + imports / CHUNK_BATCH + e->settings.chunks);
   unsigned     late;
 
-  TrsvCall(ChunkAllocate(plan, sizeof(int) * (size_t)e->stages, &c->batch_of));
-  TrsvCall(ChunkAllocate(plan, bytes, &c->after));
+  TrsvCall(ChunkAllocate(plan, bytes, &c->batch_of));
+  c->after = c->batch_of + e->stages;
+  TrsvCall(TrsvDeviceClear(c->batch_of, bytes, NULL));
   TrsvCall(TrsvLaunchEach(cells_batches, (size_t)e->stages, *e, c->batch_of));
-  TrsvCall(TrsvDeviceClear(c->after, bytes, NULL));
   TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, false));
   TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, true));
   TrsvCall(TrsvDeviceDownload(&late, e->words + CHUNK_TOO_LATE, sizeof(late), NULL));

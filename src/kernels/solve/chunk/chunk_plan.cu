@@ -8,7 +8,7 @@
 /* Frees the memory of an attempt. */
 static void FreeAttempt(ChunkPlan *c)
 {
-  void *const arrays[] = {c->records, c->memory, c->heads, c->batch_of, c->after};
+  void *const arrays[] = {c->records, c->memory, c->heads, c->batch_of};
 
   TrsvDeviceFreeAll(sizeof(arrays) / sizeof(*arrays), arrays);
   TrsvPinnedFree(1, c->sync.abort_host);

@@ -363,22 +363,23 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 
 /* --- the kernels of a plan --- */
 
-/* NULL for complex values with reciprocals or long records. */
-template <class T, int K, int W, bool RECIPROCALS> static constexpr ChunkKernel chunk_kernel()
+/* The solve is NULL for complex values with long records, reciprocals also with any complex values, long records, or
+   narrow steps. */
+template <class T, int K, int W> static constexpr ChunkKernels chunk_kernels()
 {
-  if constexpr (sizeof(T) > sizeof(TrsvReal<T>) && (RECIPROCALS || K > CHUNK_COMPLEX_MAX)) return NULL;
-  else return chunk_solve<T, K, W, RECIPROCALS>;
-}
+  constexpr bool complex = sizeof(T) > sizeof(TrsvReal<T>), long_records = K > CHUNK_COMPLEX_MAX;
+  ChunkKernels   k = {K, W, NULL, NULL, chunk_gather<T, K, W>, chunk_scatter<T, K, W>};
 
-#define CHUNK_KERNELS(K, W, reciprocals) \
-  {K, W, chunk_kernel<T, K, W, false>(), reciprocals, chunk_gather<T, K, W>, chunk_scatter<T, K, W>}
-#define CHUNK_WITH_RECIPROCALS(K, W) CHUNK_KERNELS(K, W, (chunk_kernel<T, K, W, true>()))
+  if constexpr (!complex || !long_records) k.solve = chunk_solve<T, K, W, false>;
+  if constexpr (!complex && !long_records && W == 32) k.reciprocals = chunk_solve<T, K, W, true>;
+  return k;
+}
 
 template <class T> const ChunkKernels *ChunkKernelsOf(const TrsvChunkSettings *s)
 {
   static const ChunkKernels table[] = {
-    CHUNK_KERNELS(2, 8, NULL),     CHUNK_WITH_RECIPROCALS(2, 32), CHUNK_KERNELS(3, 8, NULL),
-    CHUNK_WITH_RECIPROCALS(3, 32), CHUNK_WITH_RECIPROCALS(5, 32), CHUNK_KERNELS(13, 32, NULL),
+    chunk_kernels<T, 2, 8>(),  chunk_kernels<T, 2, 32>(), chunk_kernels<T, 3, 8>(),
+    chunk_kernels<T, 3, 32>(), chunk_kernels<T, 5, 32>(), chunk_kernels<T, 13, 32>(),
   };
 
   for (const ChunkKernels &k : table)

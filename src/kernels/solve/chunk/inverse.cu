@@ -21,7 +21,6 @@
      and multiplied into the rest of the matrix.
 */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
@@ -216,11 +215,4 @@ void TrsvInverseDestroy(Inverse **inverse)
   TrsvDeviceFree(v->memory);
   free(v);
   *inverse = NULL;
-}
-
-void TrsvInverseDescribe(const Inverse *v, char *line, size_t size)
-{
-  const int n = snprintf(line, size, "blocks=%d ", v->use_plain ? 1 : v->block);
-
-  if (n > 0 && (size_t)n < size) TrsvPlanDescribe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }

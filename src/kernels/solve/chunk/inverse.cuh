@@ -154,7 +154,6 @@ TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *,
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
 TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);
-void      TrsvInverseDescribe(const Inverse *, char *line, size_t size);
 void      TrsvInverseDestroy(Inverse **);
 
 #endif

@@ -1,11 +1,9 @@
 /*
-   chunk_place.cuh: the warp that places positions (chunk_place.cu) finds the times of a round of positions, none of
-   which depends on another. The time of a position with one record depends on its latest dependency. With several
-   records, each takes the K least keys of dependencies and partial sums, which are in two queues, so that the least key
-   is the first of one queue. Then each record takes the first step from its time on that is not full. If no step was
-   full in the last round with several records of a position, each lane finds the times of its records as if no step
-   were full, and all lanes take their steps together. If a step is full, the lanes take none, and place their records
-   in turn, one of each lane after the other. If no step is full, both ways find the same times.
+   chunk_place.cuh: the warp of chunk_place.cu that places positions, in rounds of positions none of which depends on
+   another. The time of a position with one record depends on its latest dependency. With several records, each takes
+   the K least keys of dependencies and partial sums, which are in two queues. Each record takes the first step from its
+   time on that is not full. together() is the fast way to find such steps; it gives up if one is full. Then, and in the
+   rounds after a full step, in_turn() finds them. If no step is full, both find the same times.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
