@@ -19,20 +19,18 @@ template <class T> static __global__ void level_csr_gather(long off, int rows, c
   else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
 }
 
-/* position[s]: the position of row s of the sequence. order: that of its rows, or, with last, of the matrix's rows. */
-static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
+/* position[r]: the position of row r of the sequence. Of each position, unless NULL: the entries of its row; its level
+   set, by the positions at which level sets start. order: that of the sequence, or, with last, of the matrix's rows. */
+static __global__ void level_csr_positions(const TrsvSplit s, const int *order, const int *last, int levels,
+                                           const int *start, int *position, int *length, unsigned *level)
 {
   const int p = trsv_index();
 
-  if (p < rows) position[last ? last[order[p]] : order[p]] = p;
-}
-
-/* level[p]: the level set of position p, from the positions at which level sets start. */
-static __global__ void level_csr_levels(int rows, int levels, const int *start, unsigned *level)
-{
-  const int p = trsv_index();
-
-  if (p < rows) level[p] = 1u + (unsigned)segment(start, levels, p);
+  if (p >= s.rows) return;
+  const int r = last ? last[order[p]] : order[p];
+  position[r] = p;
+  if (length) length[p] = s.offsets[r + 1] - s.offsets[r];
+  if (level) level[p] = 1u + (unsigned)segment(start, levels, p);
 }
 
 /* Prepares the search for the level sets of a sequence: its columns, and what a search expects. */
@@ -49,48 +47,31 @@ static __global__ void level_csr_search(const TrsvSplit s, const int *columns, i
   if (k == 0) *search = TrsvSearch{};
 }
 
-static __global__ void level_csr_lengths(const TrsvSplit s, const int *position, int *length)
-{
-  const int r = trsv_index();
-
-  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
-}
-
-TrsvError TrsvLevelCSRLengths(const TrsvSplit *s, const int *position, int *length)
-{
-  return TrsvLaunchEach(level_csr_lengths, (size_t)s->rows, *s, position, length);
-}
-
-/* Writes each row of the sequence at its position. width: the width of padded rows, or 0. */
-static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source,
-                                       int width, const TrsvPermutation places, TrsvLevelCSR o)
+/* Writes each row of the sequence at its position. width: the width of padded rows, or 0. Unless level is NULL, marks
+   what the rows of level sets 3, 5, 7, ... recompute: dependencies in level sets 2, 4, 6, ... Rows of level set 1 wait
+   for nothing, so recomputing them would save no hop. */
+static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position,
+                                       const unsigned *level, const int *source, int width,
+                                       const TrsvPermutation places, TrsvLevelCSR o)
 {
   const int r = trsv_index();
 
   if (r >= s.rows) return;
-  const int p = position[r], end = s.offsets[r + 1];
-  int       to = width ? p * width : o.offsets[p];
+  const int  p = position[r], end = s.offsets[r + 1];
+  const bool recomputes = level && level[p] % 2; /* levels count from 1 */
+  int        to = width ? p * width : o.offsets[p];
   for (int k = s.offsets[r]; k < end; k++, to++) {
-    o.columns[to] = position[split_dependency(s, A.columns, k)];
+    const int q = position[split_dependency(s, A.columns, k)];
+
+    o.columns[to] = recomputes && level[q] + 1 == level[p] ? -2 - q : q;
     o.source[to]  = split_source(source, s.items[k]);
   }
   for (; width && to < (p + 1) * width; to++) o.columns[to] = o.source[to] = -1;
   level_csr_row(A, s.row[r], source, places, p, o);
 }
 
-/* Marks the columns that the rows of level sets 3, 5, 7, ... recompute: dependencies in level sets 2, 4, 6, ... Rows of
-   level set 1 wait for nothing, so recomputing them would save no hop. One thread for each position. */
-static __global__ void level_csr_mark(int rows, const unsigned *level, int *columns)
-{
-  const int p = trsv_index();
-
-  if (p >= rows || level[p] % 2 == 0) return; /* levels count from 1 */
-  for (int k = QUAD * p; k < QUAD * (p + 1); k++)
-    if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
-}
-
-/* The positions, and the level sets, of a sequence with partial sums. */
-static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level)
+/* TrsvLevelCSRPositions of a sequence with partial sums. */
+static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, int *length, unsigned *level)
 {
   const size_t rows = (size_t)s->rows;
   TrsvScratch  scratch;
@@ -113,19 +94,16 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvCall(TrsvDeviceDownload(&found, search, sizeof(found), NULL));
   TrsvCall(TrsvSyncCheck(found.state, TRSV_LEVEL_SEARCH));
   TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), word, level ? level : sorted, natural, order));
-  return TrsvLaunchEach(level_csr_positions, rows, s->rows, order, (const int *)NULL, position);
+  return TrsvLaunchEach(level_csr_positions, rows, *s, (const int *)order, (const int *)NULL, 0, (const int *)NULL,
+                        position, length, (unsigned *)NULL);
 }
 
-TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s, int *position,
-                                unsigned *level)
+TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *a, const TrsvSplit *s, int *position,
+                                int *length, unsigned *level)
 {
-  const size_t rows = (size_t)s->rows;
-
-  if (s->rows > A->rows) return FindPositions(A, s, position, level);
-  if (level)
-    TrsvCall(TrsvLaunchEach(level_csr_levels, rows, s->rows, analysis->statistics.levels, (const int *)analysis->levels,
-                            level));
-  return TrsvLaunchEach(level_csr_positions, rows, s->rows, analysis->order, s->last, position);
+  if (s->rows > A->rows) return FindPositions(A, s, position, length, level);
+  return TrsvLaunchEach(level_csr_positions, (size_t)s->rows, *s, a->order, s->last, a->statistics.levels, a->levels,
+                        position, length, level);
 }
 
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, int rows, int off, int columns, int stored, int padded)
@@ -161,6 +139,7 @@ TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvSplit   s;
   TrsvScratch sequence, positions;
   int        *position, *length;
+  unsigned   *level;
 
   TrsvCall(TrsvAlloc(sizeof(TrsvLevelCSR), &plan->data));
   TrsvLevelCSR *const o = (TrsvLevelCSR *)plan->data;
@@ -168,18 +147,16 @@ TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvCall(TrsvSplitRows(A, analysis, longest, &s, &sequence.memory));
   if (padded && s.rows > INT_MAX / longest)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
-  TrsvCall(positions.take((size_t)s.rows, position, (size_t)s.rows, length));
-  unsigned *const level = recomputes ? (unsigned *)length : NULL; /* padded rows need no lengths */
-  if (s.rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, level));
+  const size_t rows = (size_t)s.rows;
+  TrsvCall(positions.take(rows, position, padded ? 0 : rows, length, recomputes ? rows : 0, level));
+  if (padded) length = NULL;
+  if (!recomputes) level = NULL;
+  if (rows) TrsvCall(TrsvLevelCSRPositions(A, analysis, &s, position, length, level));
   const int off = padded ? s.rows * longest : s.off;
   TrsvCall(TrsvLevelCSRAlloc(plan, s.rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
-  if (!padded && s.rows) {
-    TrsvCall(TrsvLevelCSRLengths(&s, position, length));
-    TrsvCall(TrsvDeviceScan(s.rows, length, o->offsets));
-  }
-  TrsvCall(TrsvLaunchEach(level_csr_place, (size_t)s.rows, TriangleView(A), s, position, source, padded ? longest : 0,
-                          plan->given, *o));
-  return level ? TrsvLaunchEach(level_csr_mark, (size_t)s.rows, s.rows, level, o->columns) : TRSV_SUCCESS;
+  if (!padded && rows) TrsvCall(TrsvDeviceScan(s.rows, length, o->offsets));
+  return TrsvLaunchEach(level_csr_place, rows, TriangleView(A), s, position, level, source, padded ? longest : 0,
+                        plan->given, *o);
 }
 
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

@@ -52,12 +52,11 @@ typedef struct {
   int *last;    /* [rows of the matrix] the row of the sequence */
 } TrsvSplit;
 
-/* The parts of TrsvLevelCSRAnalyze. The first finds the position of each row of a sequence, and, if level is not NULL,
-   the level set of each position. The second counts the entries of the row at each position; position NULL: that of the
-   sequence. The third allocates memory for so many rows, entries and columns, with sync set up and no word ready. */
-TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,
+/* The parts of TrsvLevelCSRAnalyze. The first finds the position of each row of a sequence and, unless NULL, the number
+   of entries and the level set, from 1 on, of the row at each position. The second allocates memory for so many rows,
+   entries and columns, with sync set up and no word ready. */
+TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position, int *length,
                                 unsigned *level);
-TrsvError TrsvLevelCSRLengths(const TrsvSplit *, const int *position, int *length);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, int rows, int off, int columns, int stored, int padded);
 
 /* Makes the sequence in which no row has more than `longest` entries. *memory, NULL before the call, becomes scratch

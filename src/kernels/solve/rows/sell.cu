@@ -160,27 +160,24 @@ static TrsvError FindSlices(const TrsvMatrix *A, const TrsvSplit *s, int limit, 
   return TrsvSyncCheck(state, "the search for level sets of slices");
 }
 
+/* The entries of the row at position p. length NULL: rows are in their own order. */
+static __device__ int length_at(const TrsvSplit &c, const int *length, int p)
+{
+  return length ? length[p] : c.offsets[p + 1] - c.offsets[p];
+}
+
 /* The rows and the longest row of each slice. */
-static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice,
+static __global__ void sell_shapes(int slices, const TrsvSplit c, const int *first, const int *length, TrsvSlice *slice,
                                    int *width)
 {
   const int s = trsv_index();
 
   if (s >= slices) return;
-  const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
+  const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, c.rows);
   int       most = 0;
-  for (int p = begin; p < end; p++) most = max(most, length[p]);
+  for (int p = begin; p < end; p++) most = max(most, length_at(c, length, p));
   slice[s] = {begin, 0, (unsigned)(end - begin) + ((unsigned)most << TRSV_SHAPE_WIDTH), 0};
   width[s] = most;
-}
-
-static __global__ void sell_clear(int n, int *columns, int *source)
-{
-  const int k = trsv_index();
-
-  if (k >= n) return;
-  columns[k] = NONE;
-  source[k]  = -1;
 }
 
 /* Writes the entries of each row of the sequence, and marks the rows on which other slices depend. */
@@ -209,19 +206,22 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
   level_csr_row(A, c.row[r], source, places, p, o);
 }
 
-/* Completes the shape of each slice, and finds the bases. *far becomes 1 if a column is too far from its base for 16
-   bits. One warp for each slice. */
-static __global__ void sell_shape(int slices, const int *starts, const int *columns, TrsvSlice *slice, int *base,
-                                  int *far)
+/* Completes the entries and the shape of each slice, and finds the bases. *far becomes 1 if a column is too far from
+   its base for 16 bits. One warp for each slice. */
+static __global__ void sell_shape(int slices, const TrsvSplit c, const int *length, const int *starts, TrsvSlice *slice,
+                                  int *columns, int *source, int *base, int *far)
 {
   const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
 
   if (s >= slices) return;
   const unsigned shape = slice[s].shape;
-  const int      start = starts[s], *entry = columns + start * LANES + lane;
+  const int      start = starts[s], own = lane < (int)(shape & 255) ? length_at(c, length, slice[s].first + lane) : 0;
   bool           other = false, follows = false;
   for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
-    const int from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
+    const int at = (start + n) * LANES + lane;
+
+    if (n >= own) columns[at] = NONE, source[at] = -1;
+    const int from = columns[at], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
     const unsigned most = trsv_warp_max(from < 0 ? 0u : (unsigned)from);
 
     if (n) other = other || sell_own(from);
@@ -267,18 +267,17 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
 }
 
 static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
-                            const int *position, const int *first)
+                            const int *position, const int *length, const int *first)
 {
   Sell *const         s      = (Sell *)plan->data;
   TrsvLevelCSR *const o      = &s->rows;
   const size_t        slices = (size_t)s->slices;
   TrsvScratch         shapes, entries;
-  int                *length, *width, *start, wide, *columns, *base; /* columns with positions; see MakeColumns */
+  int                *width, *start, wide, *columns, *base; /* columns with positions; see MakeColumns */
 
-  TrsvCall(shapes.take((size_t)c->rows, length, slices, width, slices + 1, start));
+  TrsvCall(shapes.take(slices, width, slices + 1, start));
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->slice));
-  TrsvCall(TrsvLevelCSRLengths(c, position, length));
-  TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, c->rows, first, length, s->slice, width));
+  TrsvCall(TrsvLaunchEach(sell_shapes, slices, s->slices, *c, first, length, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d columns exceed 32-bit indices", wide);
@@ -286,10 +285,10 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   plan->bytes += sizeof(TrsvSlice) * slices;
   TrsvCall(entries.take(LANES * (size_t)wide, columns, (size_t)wide + 1, base));
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
-  TrsvCall(TrsvLaunchEach(sell_clear, (size_t)o->off, o->off, columns, o->source));
   TrsvCall(TrsvLaunchEach(sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, start, source, s->slices,
                           plan->given, s->slice, columns, *o));
-  TrsvCall(TrsvLaunchEach(sell_shape, slices * LANES, s->slices, start, columns, s->slice, base, base + wide));
+  TrsvCall(TrsvLaunchEach(sell_shape, slices * LANES, s->slices, *c, length, start, s->slice, columns, o->source, base,
+                          base + wide));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
@@ -299,7 +298,7 @@ static TrsvError SellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   const int   longest = analysis->statistics.row_max - 1, levels = analysis->statistics.levels;
   TrsvSplit   c;
   TrsvScratch sequence, slices, positions;
-  int        *first = NULL, *position = NULL;
+  int        *first = NULL, *position = NULL, *length = NULL;
 
   TrsvCall(TrsvAlloc(sizeof(Sell), &plan->data));
   Sell *const s = (Sell *)plan->data;
@@ -317,10 +316,10 @@ static TrsvError SellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   } else {
     s->slices = (c.rows + LANES - 1) / LANES;
     s->levels = levels;
-    TrsvCall(positions.take((size_t)c.rows, position));
-    TrsvCall(TrsvLevelCSRPositions(A, analysis, &c, position, NULL));
+    TrsvCall(positions.take((size_t)c.rows, position, (size_t)c.rows, length));
+    TrsvCall(TrsvLevelCSRPositions(A, analysis, &c, position, length, NULL));
   }
-  return MakeSlices(plan, A, &c, source, position, first);
+  return MakeSlices(plan, A, &c, source, position, length, first);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
