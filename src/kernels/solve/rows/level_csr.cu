@@ -70,8 +70,8 @@ static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, 
   level_csr_row(A, s.row[r], source, places, p, o);
 }
 
-/* TrsvLevelCSRPositions of a sequence with partial sums. */
-static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, int *length, unsigned *level)
+TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *a, const TrsvSplit *s, int *position,
+                                int *length, unsigned *level)
 {
   const size_t rows = (size_t)s->rows;
   TrsvScratch  scratch;
@@ -80,6 +80,9 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   unsigned    *word, *sorted;
   int         *natural, *order, *columns;
 
+  if (s->rows == A->rows) /* there are no partial sums */
+    return TrsvLaunchEach(level_csr_positions, rows, *s, a->order, s->last, a->statistics.levels, a->levels, position,
+                          length, level);
   TrsvCall(scratch.take(1, search, rows, word, level ? 0 : rows, sorted, rows, natural, rows, order, (size_t)s->off,
                         columns));
   TrsvCall(TrsvLaunchEach(level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, columns, search, word,
@@ -96,14 +99,6 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   TrsvCall(TrsvDeviceSort(s->rows, TrsvBits(found.levels), word, level ? level : sorted, natural, order));
   return TrsvLaunchEach(level_csr_positions, rows, *s, (const int *)order, (const int *)NULL, 0, (const int *)NULL,
                         position, length, (unsigned *)NULL);
-}
-
-TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *a, const TrsvSplit *s, int *position,
-                                int *length, unsigned *level)
-{
-  if (s->rows > A->rows) return FindPositions(A, s, position, length, level);
-  return TrsvLaunchEach(level_csr_positions, (size_t)s->rows, *s, a->order, s->last, a->statistics.levels, a->levels,
-                        position, length, level);
 }
 
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, int rows, int off, int columns, int stored, int padded)
