@@ -36,7 +36,7 @@
 #define NOTHING   255
 #define NOT_READY 255
 
-/* Batch 0 is used in stages 0 and 1, 1 in stage 3, 2 in stage 5: each begins behind AFTER, as cells_after() asks. */
+/* Batch 0 is used in stages 0 and 1, 1 in stage 3, 2 in stage 5: each begins behind AFTER, as cells_batches() asks. */
 #define BATCH_AT(stage) ((stage) <= 1 -> 0 : ((stage) == 3 -> 1 : ((stage) == 5 -> 2 : NOTHING)))
 #define BATCHES_OF(s)   ((s) < 3 -> 1 : ((s) < 5 -> 2 : 3))
 #ifdef LATE_CELLS

@@ -1,7 +1,7 @@
 /*
    chunk: scheduled chunks of rows, solved in shared memory. This file has the row of the table; chunk_plan.cu has the
-   set-up, chunk_solve.cu the solve and the copies of values, chunk.cuh the layout, inverse.cu inverted diagonal blocks.
-   */
+   set-up, chunk_solve.cu the solve and the copies of values, chunk.cuh the layout, inverse.cu inverted blocks.
+*/
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

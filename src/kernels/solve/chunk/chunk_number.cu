@@ -225,23 +225,19 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
 
 /* --- cells that are reused --- */
 
-/* The batches that each stage needs. */
-static __global__ void cells_batches(const ChunkEmission e, int *batch_of)
-{
-  const int s = trsv_index();
-
-  if (s >= e.stages) return;
-  const int imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[e.stage_chunk[s]]]];
-  batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-}
-
-/* Without check: after, zeros before, becomes the number of stages that must end before a batch gets its cells. With
-   check, in a later launch: does each batch get its cells two stages before the first stage that needs it? A stage is
-   ready only after its imports have cells, and the stage before it ends only after that. */
-static __global__ void cells_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count, bool check)
+/* Without check: finds the batches that each stage needs, and the stages that must end before a batch gets its cells;
+   after has zeros before. With check, in a later launch: does each batch get its cells two stages before the first
+   stage that needs it? A stage is ready only after its imports have cells, and the stage before it ends only after
+   that. A thread for each stage, and for each import. */
+static __global__ void cells_batches(const ChunkEmission e, const ChunkHead *heads, int *batch_of, int *after,
+                                     int count, bool check)
 {
   const int m = trsv_index();
 
+  if (m < e.stages && !check) {
+    const int imports = e.import_[e.use[e.stage_first[m + 1]]] - e.import_[e.use[e.begin[e.stage_chunk[m]]]];
+    batch_of[m]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  }
   if (m >= count) return;
   const int        i = e.user[e.sorted_use[e.import_head[m]]];
   const ChunkHead &h = heads[emit_chunk(e, i)];
@@ -257,15 +253,15 @@ static TrsvError MakeBatches(TrsvPlan *plan, const ChunkEmission *e, int *fits)
 {
   ChunkPlan   *c       = (ChunkPlan *)plan->data;
   const int    imports = c->schedule.imports;
-  const size_t bytes   = sizeof(int) * (size_t)(e->stages + imports / CHUNK_BATCH + e->settings.chunks);
+  const size_t bytes   = sizeof(int) * (size_t)(e->stages + imports / CHUNK_BATCH + e->settings.chunks),
+               threads = (size_t)max(e->stages, imports);
   unsigned     late;
 
   TrsvCall(ChunkAllocate(plan, bytes, &c->batch_of));
   c->after = c->batch_of + e->stages;
   TrsvCall(TrsvDeviceClear(c->batch_of, bytes, NULL));
-  TrsvCall(TrsvLaunchEach(cells_batches, (size_t)e->stages, *e, c->batch_of));
-  TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, false));
-  TrsvCall(TrsvLaunchEach(cells_after, (size_t)imports, *e, c->heads, c->after, imports, true));
+  for (int check = 0; check < 2; check++)
+    TrsvCall(TrsvLaunchEach(cells_batches, threads, *e, c->heads, c->batch_of, c->after, imports, check != 0));
   TrsvCall(TrsvDeviceDownload(&late, e->words + CHUNK_TOO_LATE, sizeof(late), NULL));
   *fits = !late;
   return TRSV_SUCCESS;

@@ -117,7 +117,7 @@ struct ChunkSetup {
   ChunkHeights      heights;
   ChunkSchedule     schedule;
   TrsvChunkSettings choice[CHUNK_CHOICES];
-  int               rank, choices, next; /* next: the rank of the settings that are tried after these */
+  int               next, end; /* the ranks of the settings that are tried after these: from next to end - 1 */
 };
 
 static void FreeSetup(ChunkSetup **setup)
@@ -144,30 +144,31 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 {
   ChunkSetup *p;
   double      time[CHUNK_CHOICES];
+  int         choices;
   TrsvError   error;
 
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvAlloc(sizeof(*p), &p));
   ((ChunkPlan *)plan->data)->setup = p;
-  p->rank = p->next = override_settings.chunks ? 0 : rank;
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &p->heights));
-  TrsvCall(ChunkRank(&analysis->statistics, plan->precision, p->choice, time, &p->choices));
-  if (override_settings.chunks) p->choice[0] = override_settings, p->choices = 1;
-  if (p->next >= p->choices)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", p->choices);
+  TrsvCall(ChunkRank(&analysis->statistics, plan->precision, p->choice, time, &choices));
+  if (override_settings.chunks) p->choice[0] = override_settings, choices = 1, rank = 0;
+  if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", choices);
+  p->next = rank;
+  p->end  = rank ? rank + 1 : choices;
   do error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
-  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices);
+  while (error == TRSV_ERR_UNSUPPORTED && p->next < p->end);
   return error;
 }
 
-/* With rank 0, if the schedule is too long for the best settings, tries the next ones. */
+/* If the schedule is too long for the best settings, tries the next ones. */
 TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
 {
   ChunkPlan *const  c     = (ChunkPlan *)plan->data;
   ChunkSetup *const p     = c->setup;
   TrsvError         error = TrsvChunkPlaceEnd(&p->schedule);
 
-  while (error == TRSV_ERR_UNSUPPORTED && !p->rank && p->next < p->choices) {
+  while (error == TRSV_ERR_UNSUPPORTED && p->next < p->end) {
     error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }

@@ -171,9 +171,8 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
 /* Allocates the arrays of a plan with inverses, and copies T, source and the permutations. */
 static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
-  const TrsvMatrix      A     = v->T;
   const TrsvPermutation given = plan->given;
-  const size_t          rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
+  const size_t          rows = (size_t)v->T.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
                size = TrsvValueSize(plan->precision);
   int *offsets, *columns;
 
@@ -187,19 +186,19 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
       if (given.x_index) a.take(rows, v->to);
     },
     &v->memory, &plan->bytes));
-  v->T.offsets = offsets;
-  v->T.columns = columns;
   const struct {
     int       *to;
     const int *from;
     size_t     count;
-  } copies[] = {{offsets, A.offsets, rows + 1},
-                {columns, A.columns, n},
+  } copies[] = {{offsets, v->T.offsets, rows + 1},
+                {columns, v->T.columns, n},
                 {v->source, source, n},
                 {v->from, given.b_index, rows},
                 {v->to, given.x_index, rows}};
   for (const auto &c : copies)
     if (c.from) TrsvCall(TrsvDeviceCopy(c.to, c.from, sizeof(int) * c.count, NULL));
+  v->T.offsets = offsets;
+  v->T.columns = columns;
   return TRSV_SUCCESS;
 }
 
