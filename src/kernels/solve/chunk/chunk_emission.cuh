@@ -13,9 +13,9 @@
 struct ChunkEmission : ChunkSchedule {
   ChunkGraph G;
   int        capacity, size, rows; /* cells for imports; bytes of a value; records of a stage */
-  int        uses, stages, bits; /* bits: of a time in key */
-  int        stored, toward;     /* as in ChunkHeights */
-  int        wide;               /* CHUNK_WIDE */
+  int        uses, stages, bits;   /* bits: of a time in key */
+  int        stored, toward;       /* as in ChunkHeights */
+  int        wide;                 /* CHUNK_WIDE */
   size_t     dependencies;
 
   /* Of each record: its position (NULL: the record's number), its place in the chunk (step * W + lane), its number in
@@ -47,6 +47,7 @@ struct ChunkEmission : ChunkSchedule {
 };
 
 static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
+
 /* The stage, in its chunk, of record i in the order of times. */
 static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i) { return e.at[e.node[i]] / e.rows; }
 
