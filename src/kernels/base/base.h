@@ -27,9 +27,6 @@ static inline size_t TrsvValueSize(TrsvPrecision p)
   return (TrsvIsComplex(p) ? 2 : 1) * (TrsvRealPrecision(p) == TRSV_FLOAT ? sizeof(float) : sizeof(double));
 }
 
-/* The instance of a function template for real values of a precision. */
-#define TRSV_BY_REAL_PRECISION(precision, f) ((precision) == TRSV_FLOAT ? f<float> : f<double>)
-
 /* Keeps a message, formatted as by printf, as the thread's TrsvErrorMessage(), and returns the code. */
 TrsvError TrsvFail(TrsvError, const char *format, ...)
 #ifdef __GNUC__

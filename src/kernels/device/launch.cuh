@@ -23,11 +23,6 @@
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
     (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
 
-/* A launch whose blocks all run at the same time, so that any block may wait for any other. If they do not fit on the
-   device, the launch is an error. */
-#define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
-    trsv_launch((kernel), true, false, 1, (grid), (block), (shared), (stream), __VA_ARGS__)
-
 /* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
    Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
    all of its tickets. A launch calls trsv_let_next_start() after its own wait, so no launch before the previous one
@@ -43,17 +38,13 @@ static TRSV_INLINE void trsv_let_next_start() { }
 /* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, after
    all blocks of the previous launch have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
-    trsv_launch((kernel), false, (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch(void (*kernel)(P...), bool together, bool early,
-                                                                 unsigned cluster, unsigned grid, unsigned block,
-                                                                 size_t shared, TrsvStream stream, A... arguments)
+    trsv_launch((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch(void (*kernel)(P...), bool early, unsigned cluster,
+                                                                 unsigned grid, unsigned block, size_t shared,
+                                                                 TrsvStream stream, A... arguments)
 {
-  cudaLaunchAttribute attribute[3] = {}, *a = attribute;
+  cudaLaunchAttribute attribute[2] = {}, *a = attribute;
 
-  if (together) {
-    a->id                = cudaLaunchAttributeCooperative;
-    a++->val.cooperative = 1;
-  }
   if (cluster > 1) {
     a->id               = cudaLaunchAttributeClusterDimension;
     a++->val.clusterDim = {cluster, 1, 1};

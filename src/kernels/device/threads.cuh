@@ -65,9 +65,6 @@ TRSV_WORD(double, "f64", "d", TRSV_REGISTER, "%0", "%1", "%2")
 TRSV_WORD(float, "f32", "f", TRSV_REGISTER, "%0", "%1", "%2")
 TRSV_WORD(unsigned, "u32", "r", TRSV_REGISTER, "%0", "%1", "%2")
 
-/* A sum with many writers. */
-template <class T> static TRSV_INLINE void trsv_add(T *p, T v) { (void)atomicAdd(p, v); }
-
 /* trsv_load if the condition holds, else `otherwise`; without a branch. */
 static TRSV_INLINE unsigned trsv_load_if(const unsigned *p, bool condition, unsigned otherwise)
 {
@@ -76,20 +73,6 @@ static TRSV_INLINE unsigned trsv_load_if(const unsigned *p, bool condition, unsi
                : "l"(p), "r"((unsigned)condition)
                : "memory");
   return otherwise;
-}
-
-/* A counter with many writers. A count-down releases the earlier stores of its thread. A thread that acquires the
-   counter sees what all earlier count-downs released. */
-static TRSV_INLINE void trsv_count_down(unsigned *p)
-{
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory");
-}
-
-static TRSV_INLINE unsigned trsv_load_acquire(const unsigned *p)
-{
-  unsigned v;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  return v;
 }
 
 /* Counts an arrival, and returns how many came before it. The counter is 0 again after arrival number `last`. An

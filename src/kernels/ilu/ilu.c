@@ -164,6 +164,7 @@ TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
   TrsvCall(TrsvIluEnd(ilu, TRSV_DEVICE, error, stream));
   for (int i = 0; i < ilu->rows && !given; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
+  ilu->factored = 0;
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");
   return TRSV_SUCCESS;
 }

@@ -4,8 +4,8 @@
 #ifndef TRSV_AG_TASK_CUH
 #define TRSV_AG_TASK_CUH
 
-#include "device/sync.cuh"
 #include "papers/ag/ag.h"
+#include "papers/papers.cuh"
 
 enum {
   WIDTH = 4 /* entries of a row that a lane polls together */

@@ -17,7 +17,6 @@
      launch clears that of the next launch; in-degrees are the row lengths, not counted on the device; no copy of the
      counters in shared memory for the columns of one block. */
 #include <stdlib.h>
-#include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
 enum {

@@ -5,6 +5,7 @@
 #ifndef TRSV_CSR_PLAN_H
 #define TRSV_CSR_PLAN_H
 
+#include "papers/papers.cuh"
 #include "solve/plan/plan.h"
 
 TRSV_C_BEGIN

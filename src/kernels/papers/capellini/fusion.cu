@@ -18,7 +18,6 @@
      thread blocks instead of one atomic for each thread; a vote in each turn of the thread-level loop, where the
      publication relies on the hardware; the diagonal's reciprocal is computed when values are set. */
 #include <stdlib.h>
-#include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
 enum {

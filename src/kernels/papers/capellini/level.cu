@@ -14,7 +14,6 @@
    LEVELS_MAX level sets is refused.
 */
 #include <stdlib.h>
-#include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 #include "papers/graph.h"
 

@@ -14,7 +14,6 @@
      its own warp. Changes: the value is its own flag (no get_value, no fence, no reset); tickets instead of block
      numbers; a turn ends with a __syncwarp, where the publication relies on lanes in lock step; turns end with the last
      row of the warp; the diagonal's reciprocal is computed when values are set. */
-#include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
 enum {

@@ -13,7 +13,7 @@
      value is its own flag (no get_value, no fence, no reset); rows are in the order of their level sets; long rows are
      split into partial sums (level_csr.h); shuffles instead of shared memory; the diagonal's reciprocal and the
      right-hand side are loaded before the wait. */
-#include "device/sync.cuh"
+#include "papers/papers.cuh"
 #include "solve/rows/level_csr.h"
 
 enum {

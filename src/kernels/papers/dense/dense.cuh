@@ -8,9 +8,9 @@
 #ifndef TRSV_DENSE_CUH
 #define TRSV_DENSE_CUH
 
-#include "device/sync.cuh"
 #include "papers/dense/dense.h"
 #include "papers/graph.h"
+#include "papers/papers.cuh"
 
 enum {
   DENSE_ROWS  = 128, /* threads of a block with a thread for each row */

@@ -16,7 +16,7 @@
 #ifndef TRSV_RECBLOCK_KERNELS_CUH
 #define TRSV_RECBLOCK_KERNELS_CUH
 
-#include "device/sync.cuh"
+#include "papers/papers.cuh"
 #include "solve/plan/plan.h"
 
 enum {
