@@ -1,6 +1,5 @@
 /*
-   cuda_runtime.h: the CUDA runtime functions, and mmap(), that src/kernels/device uses, over the executor:
-   runtime.cc and events.cc.
+   cuda_runtime.h: the CUDA runtime functions that src/kernels/device uses, over the executor: runtime.cc and events.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -81,11 +80,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 
-void *SimtMap(size_t bytes, int protection, int flags);
 #ifdef __cplusplus
 }
 #endif
-
-#define mmap(address, bytes, protection, flags, file, offset) SimtMap(bytes, protection, flags)
 
 #endif

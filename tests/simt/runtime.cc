@@ -6,7 +6,6 @@
    may fail can be made to fail; calls that free do not. cudaFree() of a pool's memory without a wait, or
    cudaFreeAsync() in a stream without work, ends the program.
 */
-#include <sys/mman.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -371,11 +370,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
 {
   *status = captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return fails() ? cudaErrorUnknown : cudaSuccess;
-}
-
-void *SimtMap(size_t bytes, int protection, int flags)
-{
-  return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0);
 }
 
 /* Pinned words count as memory, so that a lost one is found. */

@@ -31,7 +31,7 @@
 template <class T> static TRSV_INLINE T trsv_shared_load(unsigned address);
 
   /* In asm a value v has one register, or two if it is complex (complex.cuh): V, the first operands, of which REGISTERS
-     makes a list. P and Q are the operands after them. */
+     makes a list. P, Q and R are the operands after them. */
   #define TRSV_WORD(T, suffix, letter, REGISTERS, V, P, Q) \
   static TRSV_INLINE T trsv_load(const T *p) \
   { \

@@ -1,5 +1,6 @@
 /*
-   factor.h: ILU(0) and IC(0) of a matrix A on the device: the patterns of L and U once, their values with each of A's.
+   factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
+   that those of A change.
 
    factor.c          creates a factor, computes values, and repeats that with shifts; download, predicted times
    factor_split.cu   permutes the pattern of A, and splits it into those of L and U
@@ -127,11 +128,13 @@ TrsvError TrsvFactorSplit(TrsvFactor *, const TrsvCSR *A, const int *order, Trsv
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
 /* factor_groups.cu: CheckPattern sets f->pivots and f->mirror_offset. AssignGroups assigns the rows, in that order, to
-   groups of lanes; there must be none. lanes of a row: 4, 8, 16 or 32, as tests ask; 0: by the lengths of rows. */
+   groups of lanes; there must be none. lanes of a row: 4, 8, 16 or 32, as tests ask; 0: by the lengths of rows. With
+   f->pivots each row is a group, and lanes is not used. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order, int lanes);
 
-/* factor_pivots.cu: the shift that makes A diagonally dominant. Once after TrsvFactorCompute; waits for the stream. */
+/* factor_pivots.cu: the shift that makes A diagonally dominant. Call it once after TrsvFactorCompute, which clears its
+   word. Waits for the stream. */
 TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, double *largest, TrsvStream);
 
 /* factor_pivots.cu: computes the values of A + shift I. If f->pivots, the plan lower finds the pivots; if it is NULL, a

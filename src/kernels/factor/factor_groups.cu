@@ -3,7 +3,7 @@
 
    Mapping: a thread for each row, position or group; a block compares two long rows. Memory order: launches in
    sequence; shared memory at barriers. Why it ends: no thread waits. Same bits: results are integers, and independent
-   of the order of comparisons.
+   of the order of comparisons. Works in the default stream.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"

@@ -1,6 +1,7 @@
 /*
    The values of ILU(0) or IC(0), by factor_rows.cu, or here if only the pivots depend on each other: for stencils of 5
-   or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row. Also sums for a shift.
+   or 7 points, trees, and all graphs without triangles, with at most six dependencies in a row. Also the row sums from
+   which a shift is found.
 
    Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) for a pattern
    in which a row shares no column but its diagonal with the rows of U that it depends on. Then U is the upper triangle

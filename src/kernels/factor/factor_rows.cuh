@@ -17,7 +17,8 @@ enum {
   LANE_ENTRIES = 2,  /* entries of a row in the registers of one lane */
   AHEAD        = 4,  /* dependencies that a short row waits for at once; loads in flight of a long row */
   LANE_SUM_MAX = 32, /* entries of a row that one lane adds up, at most */
-  MATCH_ROUNDS = 8,  /* S lanes read up to 8 S columns of a row of U; in a longer one each lane searches for its own */
+  MATCH_ROUNDS = 8,  /* S lanes read up to 8 S columns of a row of U; in a longer row of U each lane searches for the
+                        columns of its entries */
 
   /* a row of a whole warp: */
   LANE_APPLY_MAX  = 4,   /* entries of a row of U that one lane applies, at most */
@@ -126,7 +127,8 @@ static TRSV_INLINE void factor_pivot(const FactorView<T> &F, int row, int at, T 
   (void)trsv_publish(F.inverse + row, 1 / pivot);
 }
 
-/* Adds to sum the magnitudes of the lane's entries [begin, end). All lanes of a warp call this; they share many. */
+/* Adds to sum the magnitudes of a lane's entries [begin, end). If they are many, all lanes of the warp add them up. All
+   lanes call this together. */
 template <class S, class T> static TRSV_INLINE S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
@@ -178,6 +180,7 @@ template <class T, int S, bool ICC> struct ShortRow {
   unsigned          mask;
   int               lane, base; /* the next dependency; those before it are eliminated */
   bool              waiting;    /* for dependencies base, base + 1, ... */
+  bool              lost;       /* this wait exceeded its limit: values stay NOT_READY, a NaN */
   int               column[LANE_ENTRIES]; /* of the lane's entries */
   /* of its dependencies: the row, and its entries [from, to) of U that may match */
   int source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];
@@ -247,9 +250,10 @@ template <class T, int S, bool ICC> struct ShortRow {
       for (int e = 0; e < LANE_ENTRIES; e++) got[w][e] = where[w][e] < 0 ? 0 : trsv_not_ready<T>();
     }
     waiting = true;
+    lost    = false;
   }
 
-  /* Polls once for each value that is not ready, a NaN; returns true if all are ready, or after the time limit. */
+  /* Polls once for each value that is not ready; returns true if all are ready, or after the time limit. */
   TRSV_INLINE bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;
@@ -267,10 +271,11 @@ template <class T, int S, bool ICC> struct ShortRow {
 #pragma unroll
       for (int e = 0; e < LANE_ENTRIES; e++) ready = ready && trsv_is_ready(got[w][e]);
     }
-    return ready || !spin.more(F.sync);
+    lost = lost || (!ready && !spin.more(F.sync));
+    return ready || lost;
   }
 
-  /* Eliminates the next AHEAD dependencies, which are ready, in the order of their columns. */
+  /* Eliminates the next AHEAD dependencies, which are ready or lost, in the order of their columns. */
   TRSV_INLINE void eliminate(const FactorView<T> &F)
   {
 #pragma unroll

@@ -28,7 +28,8 @@ static __global__ void permute_position(int n, const int *order, int *position)
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
 
-/* Lengths in the new order. words: the longest; 1 if order is no permutation. position: set for the rows in order. */
+/* The length of each row in its new position. words: the longest length; 1 if order is not a permutation. Each row of
+   the order has a position. */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
                                        unsigned *words)
 {
@@ -251,7 +252,8 @@ static TrsvError TransposeOther(TrsvFactor *f, bool to_lower)
   return error;
 }
 
-/* Computes the FactorHostWork. Each thread takes several entries of L and rows: atomics on one word are slow. */
+/* Computes the FactorHostWork. Each thread takes several entries of L and several rows, so that there are few atomics:
+   those on one word run one after another. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
                                   const int *u_offsets, FactorHostWork *work)
 {

@@ -55,7 +55,8 @@ struct TrsvIlu {
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* narrow.cu: A, or, if it is wide, A with 32-bit indices in scratch of the default stream; -1 if one does not fit. */
+/* narrow.cu: returns A, or, if A is wide, A with indices of 32 bits in scratch of the default stream; one that does not
+   fit becomes -1. */
 TrsvError TrsvNarrowCreate(const TrsvCSR *A, TrsvCSR *narrowed);
 void      TrsvNarrowDestroy(const TrsvCSR *A, TrsvCSR *narrowed);
 

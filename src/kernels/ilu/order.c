@@ -54,7 +54,8 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double growth
   return c->setup + TrsvModel.order_iterations * growth * (c->solves + rest);
 }
 
-/* Seconds to try the multicolor order: to find it, and the pattern in it. Rows wait for each other in chains only. */
+/* Seconds to try the multicolor order: the ordering, and the pattern in it. The rows of a chain wait for each other,
+   but not those of a grid. */
 static double TrialSeconds(const TrsvFactor *f)
 {
   const double chain = TrsvIsGrid(&f->statistics) ? 0 : TrsvModel.order_find_level * f->statistics.levels;

@@ -7,7 +7,8 @@
 
    Mapping: a thread for each row or entry, or the threads of a block share the entries of its rows (rows_each). A
    stable sort by color. Mapping, memory order and why it ends of multicolor_words: dataflow.cuh; in other launches no
-   thread waits, and values cross threads by atomics and at barriers. Same bits: sets and maxima depend on no order.
+   thread waits, and values cross threads by atomics and at barriers. Same bits: sets and maxima
+   do not depend on the order of their elements.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
@@ -162,7 +163,8 @@ static TRSV_INLINE bool run_is_strong(const TrsvColorMatrix &A, int i, int k)
   return false;
 }
 
-/* True if the node of row j has an edge to that of first row i, strong if this one is. It may miss unsorted columns. */
+/* True if the edge from the node of row j to the node whose first row is i exists, and is strong if this one is. If
+   columns do not rise, it may not be found. */
 static TRSV_INLINE bool edge_is_mirrored(const TrsvColorMatrix &A, int i, int j, bool strong)
 {
   while (j && A.node[j - 1] == A.node[j]) j--;

@@ -162,7 +162,8 @@ TRSV_HOST_DEVICE unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
-/* Of extra colors base ... base + TRSV_WAVE_TOP - 1: the bit of a word's color, or 0; the word of the first unused. */
+/* For extra colors base ... base + TRSV_WAVE_TOP - 1. TrsvWaveBit: the bit of a word's color, 0 if it is another.
+   TrsvWaveFree: the word of the first color whose bit is not in `used`. */
 TRSV_HOST_DEVICE unsigned TrsvWaveBit(unsigned word, unsigned base)
 {
   const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
@@ -198,7 +199,8 @@ TRSV_HOST_DEVICE unsigned long long TrsvReverseBits(unsigned mask)
 #endif
 }
 
-/* The word of a node: the first time after `latest` whose color no neighbor has; else such an extra color; else 0. */
+/* The word of a node: the first time after `latest` whose color no neighbor has, or else the first such extra color; 0
+   if all 32 extra colors in `extra` are used. */
 TRSV_HOST_DEVICE unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
   /* color c has the places c and TRSV_WAVE_LENGTH - c */

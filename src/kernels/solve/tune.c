@@ -4,8 +4,8 @@
    The incumbent is the plan of the pair, at first the model's choice. Candidates are the other algorithms in the order
    of their predicted times, then further settings of each. The plan of each candidate solves for a random right-hand
    side; x is filled with NaN before. The backward error of this solve, and the median time of more solves, are compared
-   with the incumbent's. So there are at most two plans at a time. A candidate must be at least 2% faster to replace
-   the incumbent; otherwise noise would change the choice.
+   with the incumbent's. So there are at most two plans at a time, and a copy of the triangle. A candidate must be at
+   least 2% faster to replace the incumbent; otherwise noise would change the choice.
 */
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +87,8 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMemberTask *m, const void *val
   unsigned long long      seed = 1;
   TrsvError               error;
 
-  t->T = *T;
+  if (memory == TRSV_DEVICE) TrsvCall(TrsvDeviceWait(t->stream)); /* which may still be writing the values */
+  t->T         = *T;
   t->T.offsets = t->T.columns = NULL;
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, T->offsets, sizeof(int) * (rows + 1), &t->T.offsets));
   TrsvCall(TrsvCopyNew(TRSV_DEVICE, T->memory, T->columns, sizeof(int) * entries, &t->T.columns));

@@ -363,7 +363,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 
 /* --- the kernels of a plan --- */
 
-/* The solve is NULL for complex values with long records, reciprocals also with any complex values, long records, or
+/* The solve is NULL for complex values with long records; reciprocals is NULL for complex values, long records or
    narrow steps. */
 template <class T, int K, int W> static constexpr ChunkKernels chunk_kernels()
 {

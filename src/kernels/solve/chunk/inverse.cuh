@@ -127,7 +127,8 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
 }
 
 /* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product, and those of them that are
-   solved just before their row; what the product's statistics are made of. inverse_count adds in this order. */
+   solved just before their row; what the product's statistics are made of. inverse_count adds to the first six numbers
+   in this order, so to the first three of measures. */
 struct InverseTotals {
   unsigned long long inverse, entries, late;
   TrsvMeasures       measures;

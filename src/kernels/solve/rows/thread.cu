@@ -1,6 +1,6 @@
 /*
    thread: one thread for each row. The rows of every second level set recompute their dependencies in the level set
-   before if TrsvModelRecompute predicts a time. Mapping, memory order, why it ends, same bits, source:
+   before if TrsvModelRecompute returns a finite time. Mapping, memory order, why it ends, same bits, source:
    thread_solve.cuh. A pair of plans without recomputation has one launch.
 */
 #include <math.h>
