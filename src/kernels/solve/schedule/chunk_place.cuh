@@ -2,7 +2,8 @@
    chunk_place.cuh: the warp of chunk_place.cu that places positions, in rounds of positions none of which depends on
    another. The time of a position with one record depends on its latest dependency. With several records, each takes
    the K least keys of dependencies and partial sums, which are in two queues. Each record takes the first step from its
-   time on that is not full.
+   time on that is not full. together() is the fast way to find such steps; it gives up if one is full. Then, and in the
+   rounds after a full step, in_turn() finds them. If no step is full, both find the same times.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -142,6 +143,7 @@ struct PlaceWarp {
   int              from; /* the first position of the chunk */
   unsigned         lane;
   int              start = 0, most = -1; /* the window's first time; the last time of any of the lane's records */
+  bool             crowded = false;      /* a step was full in the last round with several records of a position */
 
   /* For each lane that asks: takes the first step from time t on that is not full, and returns its time. Steps before
      start take no more. If a step cannot take all lanes that ask for it, it takes them in the order of lanes. */
@@ -254,23 +256,50 @@ struct PlaceWarp {
     }
   }
 
-  /* Takes a step for each record of the lanes' positions, one record of each lane after the other: the first step from
-     the record's time on that is not full. longest: the largest number of records of a lane. needs: the latest
-     dependencies of a position with one record. Returns the time of a lane's last record. */
-  __device__ __forceinline__ int take_steps(int slot, const PlacePosition &p, int longest, PlaceLatest needs)
+  /* Finds the times of the records of the lanes' positions as if no step were full, each lane on its own, and takes
+     their steps. *last: the time of a lane's last record. If a step cannot take all records that ask for it, or is
+     outside the window, takes none and returns false. needs: the latest dependencies of a position with one record. */
+  __device__ __forceinline__ bool together(int slot, const PlacePosition &p, PlaceLatest needs, int *last)
   {
+    const bool several = p.records > 1;
+    PlaceItems items = items_of(slot, p.n);
+    int        before = INT_MIN, most = INT_MIN, t = 0; /* words of steps before a record took them: last, most */
+
+    for (int r = 0; r < p.records; r++) {
+      if (several) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
+      t    = max(needs.time(), start);
+      most = max(most, before); /* of the record before, so that nothing waits for the atomic */
+      before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
+      v.time[p.first + r] = t;
+      items.sums.add(2 * t + 3);
+    }
+    *last = t;
+    const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= start + WINDOW);
+    for (int r = 0; !fits && r < p.records; r++) atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % WINDOW], -1);
+    trsv_warp_sync();
+    return fits;
+  }
+
+  /* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
+     crowded. longest: the largest number of records of a lane. Returns the time of a lane's last record. */
+  __device__ __forceinline__ int in_turn(int slot, const PlacePosition &p, int longest, PlaceLatest needs)
+  {
+    const bool several = p.records > 1;
     PlaceItems items = items_of(slot, p.n);
     int        last  = 0;
+    bool       moved = false;
 
     for (int r = 0; r < longest; r++) {
       const bool any = r < p.records;
 
-      if (any && p.records > 1) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
-      const int step = take_step(any, needs.time());
+      if (several && any) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
+      const int t = max(needs.time(), start), step = take_step(any, t);
 
       if (any) v.time[p.first + r] = last = step;
       if (r < p.records - 1) items.sums.add(2 * step + 3);
+      moved = moved || (any && step > t);
     }
+    if (longest > 1) crowded = trsv_warp_any(moved);
     return last;
   }
 
@@ -282,6 +311,7 @@ struct PlaceWarp {
                                     : 1; /* most dependencies means most records */
     const int      widest = (int)(all / 64), longest = (int)(all % 64), i = p.position - from;
     PlaceLatest    needs;
+    int            t = 0;
 
     if (p.records == 1) {
       for (int x = 0; x < p.n; x += LOOKUPS) {
@@ -296,7 +326,7 @@ struct PlaceWarp {
       }
     }
     if (longest > 1) sort_all<SHARED>(slot, p, widest);
-    const int t = take_steps(slot, p, longest, needs);
+    if (longest == 1 || crowded || !together(slot, p, needs, &t)) t = in_turn(slot, p, longest, needs);
     if (p.records) {
       trsv_store(v.finish + p.position, (unsigned)t);
       if (i < v.near) s.time[i] = t;
