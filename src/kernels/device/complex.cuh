@@ -80,6 +80,9 @@ TRSV_WORD(TrsvComplex<float>, "v2.f32", "f", TRSV_REGISTERS, "{%0, %1}", "%2", "
 TRSV_WORD(TrsvComplex<double>, "v2.f64", "d", TRSV_REGISTERS, "{%0, %1}", "%2", "%3")
 TRSV_PUSH(TrsvComplex<float>, "v2.f32", "f", TRSV_REGISTERS, "{%0, %1}", "%2", "%3", "%4")
 TRSV_PUSH(TrsvComplex<double>, "v2.f64", "d", TRSV_REGISTERS, "{%0, %1}", "%2", "%3", "%4")
+  #undef TRSV_REGISTERS
+  #undef TRSV_WORD
+  #undef TRSV_PUSH
 template <class R> static TRSV_INLINE TrsvComplex<R> __ldcs(const TrsvComplex<R> *p)
 {
   const auto v = __ldcs((const std::conditional_t<sizeof(R) == sizeof(float), float2, double2> *)p);

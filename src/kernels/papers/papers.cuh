@@ -18,7 +18,7 @@ template <class... P, class... A>
 static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid, unsigned block, size_t shared,
                                         TrsvStream stream, A... arguments)
 {
-  cudaLaunchAttribute attribute;
+  cudaLaunchAttribute attribute = {};
 
   attribute.id              = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
