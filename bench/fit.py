@@ -66,7 +66,7 @@ def library():
         lib = ctypes.CDLL(path)
     for name in ("Thread", "Recompute", "Sell", "Chunk", "Inverse"):
         getattr(lib, "TrsvModel" + name).restype = ctypes.c_double
-    lib.TrsvChunkSettingsSeconds.restype = lib.TrsvInverseSeconds.restype = ctypes.c_double
+    lib.TrsvChunkSettingsSeconds.restype = ctypes.c_double
     table = (ctypes.c_double * len(CONSTANTS)).in_dll(lib, "TrsvModel")
     assert all(table[i] == float(c[1]) for i, c in enumerate(CONSTANTS)), "constants.h was read wrongly"
     return lib, table

@@ -106,90 +106,33 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
   return TrsvAlloc(sizeof(ChunkPlan), &plan->data);
 }
 
-static TrsvError FinishPlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  return TrsvChunkScheduleEnd(plan);
-}
-
 static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   TrsvCall(AllocatePlan(plan));
   return TrsvChunkScheduleBegin(plan, A, analysis, source, plan->rank);
 }
 
-static double ProductSeconds(const TrsvPlan *inverted)
-{
-  const ChunkSummary *product = TrsvChunkPlanSummary(inverted);
-
-  return TrsvInverseSeconds(&product->settings, product->steps);
-}
-
-/* Rank 0 is the form that schedules and statistics predict to be faster, with inverted blocks or without. Rank 1 is the
-   other form, if both are possible. Further ranks have no inverted blocks. */
+/* Rank 0 has inverted blocks if statistics predict that they may be faster, and counts that they are. Rank 1 is the
+   other form, if its product is predicted to be faster than the triangle at all. Further ranks have no inverted
+   blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s    = &analysis->statistics;
-  const int             rank = plan->rank - TrsvInverseIsPossible(s); /* without inverted blocks */
+  const TrsvStatistics *s        = &analysis->statistics;
+  const int             possible = s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows,
+                        rank     = plan->rank - possible; /* without inverted blocks */
+  const double          likely   = TrsvModel.inverse_likely * TrsvModelChunk(s, plan->precision),
+                        faster   = TrsvModelInverse(s, plan->precision) < likely ? TrsvModel.inverse_faster : 0;
 
   TrsvCall(AllocatePlan(plan));
-  if (plan->rank <= 1 && TrsvModelInverse(s, plan->precision) < TrsvModelChunk(s, plan->precision))
-    TrsvCall(TrsvInverseBegin(plan, A, analysis, source, &Data(plan)->inverse));
+  if (possible && plan->rank <= 1)
+    TrsvCall(TrsvInverseBegin(plan, A, analysis, source, plan->rank ? faster : 0, plan->rank ? 1 : faster,
+                              &Data(plan)->inverse));
   return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkScheduleBegin(plan, A, analysis, source, rank > 0 ? rank : 0);
 }
 
-/* Begins the product with inverted blocks and waits for its schedule. The plan has no inverted blocks if there is no
-   schedule, or no memory for it; but while another plan is made at the same time, missing memory is an error. */
-static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  Inverse **inverse = &Data(plan)->inverse;
-  TrsvError error   = TrsvInverseBegin(plan, A, analysis, source, inverse);
-
-  if (!error && *inverse) error = TrsvChunkScheduleWait((*inverse)->product);
-  if (!error) return TRSV_SUCCESS;
-  TrsvInverseDestroy(inverse);
-  return error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && TrsvDeviceSharing() == 1) ? TRSV_SUCCESS : error;
-}
-
-/* Completes the plan with inverted blocks, if it is not complete. Frees the schedule without them. */
-static TrsvError EndInverted(TrsvPlan *plan)
-{
-  TrsvChunkFreeSchedule(Data(plan));
-  return TrsvInverseEnd(plan, Data(plan)->inverse);
-}
-
-/* Makes the schedules that decide between both forms. Inverted blocks are faster if the plan has them and their product
-   takes less than `without` seconds: the predicted time without them, or, if the product takes longer than that, a
-   share of the time by the schedule without them. Statistics do not tell how many dependencies of a row are solved just
-   before it; if there are many, that schedule takes much longer than predicted. All times are for real values. */
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s = &analysis->statistics;
-  ChunkPlan            *c = Data(plan);
-
-  if (plan->rank > 1 || !TrsvInverseIsPossible(s)) return TrsvChunkScheduleEnd(plan);
-  const double slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
-  double without = TrsvModelChunk(s, TRSV_DOUBLE) * slowdown, with = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown;
-  if (c->inverse) {
-    TrsvCall(TrsvChunkScheduleWait(c->inverse->product));
-    with = ProductSeconds(plan);
-    if (with >= without) {
-      TrsvInverseDestroy(&c->inverse);
-      TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
-    }
-  }
-  if (!c->inverse) {
-    TrsvCall(TrsvChunkScheduleWait(plan));
-    without = TrsvChunkScheduleSeconds(&c->schedule.settings, c->schedule.steps) / TrsvModel.inverse_instead;
-    if (with < without) TrsvCall(BeginInverted(plan, A, analysis, source));
-  }
-  if (c->inverse && ProductSeconds(plan) < without) TrsvCall(EndInverted(plan));
-  /* now the records of the product may need other settings, with which it takes longer */
-  const int inverts = (c->inverse && ProductSeconds(plan) < without) == (plan->rank == 0);
-  if (inverts && !c->inverse) TrsvCall(BeginInverted(plan, A, analysis, source));
-  if (inverts && c->inverse) return EndInverted(plan);
-  TrsvInverseDestroy(&c->inverse);
-  if (!c->setup) TrsvCall(TrsvChunkScheduleBegin(plan, A, analysis, source, 0));
-  return TrsvChunkScheduleEnd(plan);
+  return Data(plan)->inverse ? TrsvInverseEnd(plan, Data(plan)->inverse) : TrsvChunkScheduleEnd(plan);
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {
@@ -223,7 +166,6 @@ const TrsvAlgorithm TrsvChunkPlain = [] {
   TrsvAlgorithm plain = TrsvChunk;
 
   plain.analyze = AnalyzeRank;
-  plain.finish  = FinishPlain;
   plain.predict = TrsvModelChunk;
   plain.choices = CHUNK_CHOICES;
   return plain;

@@ -103,11 +103,9 @@ static __device__ __forceinline__ unsigned chunk_sums(unsigned values, unsigned 
 TrsvError ChunkRank(const TrsvStatistics *, TrsvPrecision, TrsvChunkSettings choice[CHUNK_CHOICES],
                     double time[CHUNK_CHOICES], int *choices);
 
-/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits
-   for it; the plan's summary then has its settings and steps. End waits if Wait has not, and makes the records. Without
-   rows there is no schedule. */
+/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. End waits
+   for it and makes the records. Without rows there is no schedule. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
-TrsvError TrsvChunkScheduleWait(TrsvPlan *);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 

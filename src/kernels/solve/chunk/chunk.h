@@ -28,9 +28,6 @@ typedef struct {
 /* The row of the table; and the algorithm without inverted blocks, of which plans with inverted blocks contain one. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
-/* 1 if, by the statistics, inverted blocks can be faster. */
-int TrsvInverseIsPossible(const TrsvStatistics *);
-
 /* The summary of a plan's schedule: that of the product if its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 

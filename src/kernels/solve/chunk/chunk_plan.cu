@@ -162,30 +162,18 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 }
 
 /* If the schedule is too long for the best settings, tries the next ones. */
-TrsvError TrsvChunkScheduleWait(TrsvPlan *plan)
+TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
 {
-  ChunkPlan *const  c     = (ChunkPlan *)plan->data;
-  ChunkSetup *const p     = c->setup;
-  TrsvError         error = TrsvChunkPlaceEnd(&p->schedule);
+  ChunkSetup *&p = ((ChunkPlan *)plan->data)->setup;
 
+  if (!p) return TRSV_SUCCESS;
+  TrsvError error = TrsvChunkPlaceEnd(&p->schedule);
   while (error == TRSV_ERR_UNSUPPORTED && p->next < p->end) {
     error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }
-  c->schedule.settings = p->schedule.settings;
-  c->schedule.steps    = p->schedule.times;
-  return error;
-}
-
-TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
-{
-  ChunkPlan *const  c     = (ChunkPlan *)plan->data;
-  ChunkSetup *const p     = c->setup;
-  TrsvError         error = p && p->schedule.placing ? TrsvChunkScheduleWait(plan) : TRSV_SUCCESS;
-
-  if (!p) return TRSV_SUCCESS;
   if (!error) error = Emit(plan, &p->heights, &p->schedule);
-  FreeSetup(&c->setup);
+  FreeSetup(&p);
   return error;
 }
 

@@ -23,7 +23,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include "solve/chunk/inverse.cuh"
-#include "solve/model/model.h"
 
 enum {
   GROUPS  = 4, /* groups of a thread block in the multiplication */
@@ -150,11 +149,6 @@ static TrsvError MakePlainPlan(TrsvPlan *plan, Inverse *v)
   return TRSV_SUCCESS;
 }
 
-int TrsvInverseIsPossible(const TrsvStatistics *s)
-{
-  return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
-}
-
 TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)
 {
   unsigned  exceeding = 0;
@@ -194,10 +188,9 @@ TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, T
 
 TrsvError TrsvInverseEnd(TrsvPlan *plan, Inverse *v)
 {
-  InverseProduct *const P = &v->unfinished;
+  InverseProduct *const P     = &v->unfinished;
+  const TrsvError       error = TrsvPlanEnd(&P->matrix, &P->analysis, NULL, &v->product);
 
-  if (!P->memory) return TRSV_SUCCESS;
-  const TrsvError error = TrsvPlanEnd(&P->matrix, &P->analysis, NULL, &v->product);
   TrsvScratchFree(P->memory, NULL);
   P->memory = NULL;
   if (!error) plan->bytes += v->product->bytes;

@@ -149,9 +149,11 @@ TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes
 /* Makes the patterns of D^-1 and of the product, v->unfinished, for one size; overwrites the counts. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *v, InverseSizes *, int size, const int *source);
 
-/* Begin chooses the size of the blocks, makes all patterns and begins the plan of the product; *inverse stays NULL if
-   no size is predicted to be faster than T. End completes that plan, unless it is complete, and adds its bytes. */
-TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, Inverse **inverse);
+/* Begin predicts the time of the product for each size of the blocks, over that of T. If the least is in [from, below),
+   it makes all patterns for that size and begins the plan of the product; otherwise *inverse stays NULL. End completes
+   that plan and adds its bytes. */
+TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, double from,
+                           double below, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
 TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);

@@ -133,11 +133,11 @@ static TrsvError EstimateProduct(const TrsvStatistics *plain, TrsvPrecision prec
   return TRSV_SUCCESS;
 }
 
-/* Reduces *sizes to the number of sizes, from the largest on, that would be faster than T if their product had as many
-   entries as T and no late ones: smaller blocks have more level sets, but fewer entries. *best: with counts, the size
-   whose product is predicted fastest; INVERSE_SIZES if none is faster than T. least: the time of T. */
-static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision, double least, const InverseSizes *s,
-                            int counted, int *sizes, int *best)
+/* Reduces *sizes to the number of sizes, from the largest on, that would take less than *least seconds if their product
+   had as many entries as T and no late ones: smaller blocks have more level sets, but fewer entries. *best: with
+   counts, the size whose product is predicted fastest, and *least its time; INVERSE_SIZES if none takes less. */
+static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision, const InverseSizes *s, int counted,
+                            double *least, int *sizes, int *best)
 {
   int size = 0;
 
@@ -146,10 +146,10 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, TrsvPrecision precision
     double               seconds;
 
     TrsvCall(EstimateProduct(plain, precision, s->levels[size], plain->nnz, 0, &seconds));
-    if (seconds >= least) break;
+    if (seconds >= *least) break;
     if (!counted) continue;
     TrsvCall(EstimateProduct(plain, precision, s->levels[size], (long)t->entries + plain->rows, t->late, &seconds));
-    if (seconds < least && t->entries <= INT_MAX && t->inverse <= INT_MAX) least = seconds, *best = size;
+    if (seconds < *least && t->entries <= INT_MAX && t->inverse <= INT_MAX) *least = seconds, *best = size;
   }
   *sizes = size;
   return TRSV_SUCCESS;
@@ -235,21 +235,23 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   return TRSV_SUCCESS;
 }
 
-static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
+static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source, double from,
+                              double below)
 {
   InverseProduct *const P = &v->unfinished;
   InverseSizes          s;
-  double                least;
+  double                seconds, least;
   int                   sizes = INVERSE_SIZES, best;
 
-  TrsvCall(EstimateSolve(plain, plan->precision, &least));
+  TrsvCall(EstimateSolve(plain, plan->precision, &seconds));
+  least = below * seconds;
   TrsvCall(s.searched.take(INVERSE_SIZES * (size_t)plain->rows, s.word));
   TrsvCall(TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s.word, s.levels));
-  TrsvCall(ChooseSize(plain, plan->precision, least, &s, 0, &sizes, &best));
+  TrsvCall(ChooseSize(plain, plan->precision, &s, 0, &least, &sizes, &best));
   if (!sizes) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseCount(v, plain->level_span, sizes, &s));
-  TrsvCall(ChooseSize(plain, plan->precision, least, &s, 1, &sizes, &best));
-  if (best == INVERSE_SIZES) return TRSV_SUCCESS;
+  TrsvCall(ChooseSize(plain, plan->precision, &s, 1, &least, &sizes, &best));
+  if (best == INVERSE_SIZES || least < from * seconds) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseMake(plan, v, &s, best, source));
   s.searched.release();
   s.counted.release();
@@ -261,18 +263,18 @@ static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *
 }
 
 TrsvError TrsvInverseBegin(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                           Inverse **inverse)
+                           double from, double below, Inverse **inverse)
 {
   Inverse *v;
 
-  if (!TrsvInverseIsPossible(&analysis->statistics)) return TRSV_SUCCESS;
+  if (below <= from) return TRSV_SUCCESS;
   TrsvCall(TrsvAlloc(sizeof(*v), inverse));
   v             = *inverse;
   v->T          = *A;
   v->T.analysis = NULL;
   v->entries    = TrsvStoredEntries(A, analysis);
   v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
-  const TrsvError error = BeginFastest(plan, v, &analysis->statistics, source);
+  const TrsvError error = BeginFastest(plan, v, &analysis->statistics, source, from, below);
   if (error || !v->product) TrsvInverseDestroy(inverse);
   return error;
 }

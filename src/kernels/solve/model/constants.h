@@ -68,7 +68,7 @@
   C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
   C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \
   C(chunk_count,            120,      "chunks at work", hand) \
-  /* chunk with inverted blocks: error 36%; choice as above. instead: a schedule may overestimate its time by that. */ \
+  /* chunk with inverted blocks: error 36%; choice as above. */ \
   C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
   C(inverse_step,           0.046e-6, "s a level", choice) \
   C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
@@ -78,7 +78,8 @@
   C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
   C(inverse_grid,           1.3,      "1, time of grids over that of other patterns", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
-  C(inverse_instead,        1.3,      "1, time of a schedule over that with blocks, at least", hand) \
+  C(inverse_likely,         1.3,      "1, predicted time over that without blocks: entries are counted below", hand) \
+  C(inverse_faster,         0.85,     "1, time predicted from counts over that without blocks: used below", choice) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
   /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \

@@ -45,17 +45,6 @@ static double StepTime(int waits, int length)
   }
 }
 
-/* The steps of a schedule include the waits. */
-double TrsvChunkScheduleSeconds(const TrsvChunkSettings *s, int steps)
-{
-  return 1e-9 * (k->settings_start + steps * StepTime(0, s->length));
-}
-
-double TrsvInverseSeconds(const TrsvChunkSettings *s, int steps)
-{
-  return k->inverse_launch + k->inverse_estimate * TrsvChunkScheduleSeconds(s, steps);
-}
-
 /* The number of records of a row with so many dependencies, and of a row of mean length. */
 static double CountRecords(double dependencies, int length)
 {
