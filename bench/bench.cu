@@ -208,7 +208,7 @@ template <class T> static Result MeasurePair(const Case<T> &L, const Case<T> &U,
   MeasureSolves(
     r, dx, o.budget, [&](cudaStream_t s) { return TrsvPairSolve(pair, db.p, dx.p, s); },
     [&](const std::vector<T> &x) -> double {
-      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* y, which the second solve reads */
+      if (TrsvPlanSolve(pair->forward.plan, db.p, dy.p, nullptr)) return INFINITY; /* y, which the second solve reads */
       const std::vector<T> y = dy.Fetch("a solve");
 
       return std::max(L.Error(b, y), U.Error(y, x));

@@ -157,7 +157,7 @@ class Formula:
         call = {
             "thread": lambda s, p, t: math.inf if used(s, p) else lib.TrsvModelThread(s, p),
             "recompute": lambda s, p, t: lib.TrsvModelRecompute(s, p),
-            "sell": lambda s, p, t: lib.TrsvModelSell(s, p, 6, 32),
+            "sell": lambda s, p, t: lib.TrsvModelSell(s, p),
             "chunk": lambda s, p, t: lib.TrsvModelChunk(s, p),
             "inverse": lambda s, p, t: lib.TrsvModelInverse(s, p),
             "settings": lambda s, p, t: lib.TrsvChunkSettingsSeconds(s, t),

@@ -10,7 +10,7 @@ static TrsvChoice SelectAlgorithm(const TrsvStatistics *s, TrsvPrecision precisi
   static const TrsvAlgorithm row = {0}, chunk = {.traits = TRSV_SCHEDULED};
   const double               recomputed = TrsvModelRecompute(s, precision),
                thread                   = isfinite(recomputed) ? recomputed : TrsvModelThread(s, precision),
-               rows                     = fmin(thread, TrsvModelSell(s, precision, 6, 32)),
+               rows                     = fmin(thread, TrsvModelSell(s, precision)),
                chunks                   = fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
   TrsvChoice c                          = {chunks < rows ? &chunk : &row, fmin(rows, chunks), ""};
 

@@ -41,7 +41,7 @@ def triangles(_):
         "A solve, ms (bold: the fastest); ours is the first form, in blocks of 512:\n",
         (
             "| rows | one CPU core | cuBLAS `trsv` | ours | cuBLAS over ours | `doubling` | `pairs` | `simple` | values"
-            " for ours, ms | paid back after, solves |"
+            " for ours, ms | solves after which the preparation is paid back |"
         ),
         "|---" * 10 + "|",
     ]
@@ -70,8 +70,8 @@ def triangles(_):
 def published(_):
     out = [
         (
-            "A step a launch, ms; in brackets with the multiplication of the matrix, which the paper repeats in every"
-            " solve (bold: the fastest of those and the CPU):\n"
+            "One launch for each step, ms; in brackets with the multiplication of the matrix, which the paper repeats"
+            " in every solve (bold: the fastest of those and the CPU):\n"
         ),
         "| rows | one CPU core | GPU Simple | GPU Complex 1 | GPU Complex 2 |",
         "|---" * 5 + "|",

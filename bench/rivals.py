@@ -34,10 +34,10 @@ TEXT = (
     "- **Sliced ELL** (as in NVIDIA's HPCG) and **sweeps** work on the matrix in the multicolor order. Their factors "
     "come from the host, so only their KSPSolve and applies are compared. The table of all systems has their set-ups.",
     "- **hypre's ILU(0)** (3.1.0) factors and solves by cuSPARSE, or solves by 5 Jacobi iterations from 0, which are "
-    "4 sweeps. Each of its applies has a product with A: hypre applies no factor alone. The set-up of its multicolor "
-    "way does not count.",
-    "- **Ginkgo's ILU(0)** (1.11.0) factors and solves by kernels of its own (syncfree). The set-up of its multicolor "
-    "way does not count.",
+    "4 sweeps. Each of its applies has a product with A: hypre applies no factor alone. With the multicolor "
+    "ordering its set-up is not counted.",
+    "- **Ginkgo's ILU(0)** (1.11.0) factors and solves by kernels of its own (syncfree). With the multicolor "
+    "ordering its set-up is not counted.",
     "- **CPU**: bjacobi or GAMG, whichever is quicker, on up to 16 cores.",
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
@@ -183,7 +183,8 @@ def table():
     for (way, ranks), tried in sorted(HOST.items()):
         if way == "bjacobi" and tried - HOST.get(("gamg", ranks), set()):
             few = len(tried - HOST.get(("gamg", ranks), set()))
-            ends += f" On {ranks} of the CPU's cores {few} of {len(tried)} systems have no result."
+            ends += (f" GAMG on {ranks} core{'s' if ranks > 1 else ''} of the CPU: {few} of {len(tried)} systems"
+                     f" {'have' if few > 1 else 'has'} no result.")
     if EARLIER:
         names = "; ".join(sorted(EARLIER))
         ends += f" From an earlier run, on another H200: {names}."

@@ -19,7 +19,6 @@ NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvClearWords, TrsvPrecision precision, size_t n, void *words, unsigned *launch, TrsvStream stream)
 NONE(TrsvScratchAlloc, size_t bytes, void *pointer, TrsvStream stream)
-NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvDeviceWait, TrsvStream stream)
 NONE(TrsvDeviceIsCaptured, TrsvStream stream, int *captured)
 NONE(TrsvWorkDevice, TrsvWorkOrder *order)

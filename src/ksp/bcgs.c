@@ -37,8 +37,7 @@ static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 /* rho, and the norm of iteration 0. Vectors: r, r0 */
 static TrsvError LaunchResidual(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  (void)k;
-  return TrsvBCGSResidual(d->scalars, v[0], v[1]);
+  return TrsvKrylovResidual(d->scalars, k, v[0], v[1], &d->stopping);
 }
 
 /* beta, and p = r + beta (p - omega v). Vectors: r, v, p */
@@ -50,7 +49,7 @@ static TrsvError LaunchDirection(const KSPOnDevice *d, int k, PetscScalar *const
 /* alpha, and s = r - alpha v. Vectors: v, r0, r, s */
 static TrsvError LaunchHalf(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  return TrsvBCGSHalf(d->scalars, k, v[0], v[1], v[2], v[3]);
+  return TrsvKrylovHalf(d->scalars, k, v[1], v[0], v[2], v[3]);
 }
 
 /* omega; x += alpha p + omega s; r = s - omega t; the norm of iteration k. Vectors: p, s, t, r0, x, r */
@@ -67,7 +66,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
   PetscInt  launched = 0;
 
   PetscFunctionBegin;
-  PetscCall(KSPOnDeviceStart(ksp, d));
+  PetscCall(KSPOnDeviceStart(ksp, TRSV_BCGS, d));
   PetscCall(KSPInitialResidual(ksp, X, V, T, R, B));
   PetscCall(VecCopy(R, R0));
   PetscCall(KSPOnDeviceLaunch(d, 0, LaunchResidual, 2, 0, (Vec[]){R, R0}));

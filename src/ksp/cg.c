@@ -35,13 +35,13 @@ static PetscErrorCode ReadReport(KSP ksp, KSPOnDevice *d, PetscInt k)
 /* beta, and the norm of iteration k. Vectors: r, z */
 static TrsvError LaunchResidual(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  return TrsvCGResidual(d->scalars, k, v[0], v[1], &d->stopping);
+  return TrsvKrylovResidual(d->scalars, k, v[0], v[1], &d->stopping);
 }
 
 /* alpha, and r -= alpha w. Vectors: p, w, r */
 static TrsvError LaunchStep(const KSPOnDevice *d, int k, PetscScalar *const v[])
 {
-  return TrsvCGStep(d->scalars, k, v[0], v[1], v[2]);
+  return TrsvKrylovHalf(d->scalars, k, v[0], v[1], v[2], v[2]);
 }
 
 /* x += alpha p; p = z + beta p. Vectors: z, p, x */
@@ -57,7 +57,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
   Mat       A;
 
   PetscFunctionBegin;
-  PetscCall(KSPOnDeviceStart(ksp, d));
+  PetscCall(KSPOnDeviceStart(ksp, TRSV_CG, d));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (ksp->guess_zero) PetscCall(VecCopy(B, R));
   else {
@@ -131,7 +131,8 @@ static PetscErrorCode KSPCGGetObjFcn_CGDevice(KSP ksp, PetscReal *objective)
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
   PetscCheck(d->reason || !d->scalars, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "A solve by KSP type %s on the GPU has no objective; use KSPCG, or set a radius or a target before",
+             "A solve by KSP type %s on the GPU has no objective; use KSPCG, or call KSPCGSetRadius() or "
+             "KSPCGSetObjectiveTarget() before the solve",
              ((PetscObject)ksp)->type_name);
   PetscCall((*d->get_objective)(ksp, objective));
   PetscFunctionReturn(PETSC_SUCCESS);

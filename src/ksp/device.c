@@ -108,7 +108,7 @@ PetscErrorCode KSPOnDeviceTry(KSP ksp, KSPOnDevice *d, const char *reason, Petsc
 }
 
 #if KSP_ON_DEVICE
-PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
+PetscErrorCode KSPOnDeviceStart(KSP ksp, TrsvKrylovType type, KSPOnDevice *d)
 {
   static const TrsvNorm norms[] = {[KSP_NORM_NONE]             = TRSV_NORM_NONE,
                                    [KSP_NORM_PRECONDITIONED]   = TRSV_NORM_PRECONDITIONED,
@@ -122,7 +122,7 @@ PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
   PetscCall(VecGetLocalSize(ksp->vec_sol, &rows));
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
   if (!d->scalars) PetscCallTrsv(TrsvKrylovCreate(&d->scalars));
-  PetscCallTrsv(TrsvKrylovStart(d->scalars, (int)rows, norms[ksp->normtype], stream));
+  PetscCallTrsv(TrsvKrylovStart(d->scalars, (int)rows, type, norms[ksp->normtype], stream));
   /* another test, or a monitor, may read x of its iteration: no later iteration may be launched before */
   d->lag      = known && rows < MANY_ROWS;
   d->stopping = (TrsvStopping){0};

@@ -33,7 +33,7 @@ PETSC_INTERN PetscErrorCode KSPOnDeviceGet(KSP, KSPOnDevice **);
 
 /* Checks whether this type can solve. If not, PETSc's type solves, *here is false, and d->reason gets the reason. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTry(KSP, KSPOnDevice *, const char *reason, PetscBool *here);
-PETSC_INTERN PetscErrorCode KSPOnDeviceStart(KSP, KSPOnDevice *);
+PETSC_INTERN PetscErrorCode KSPOnDeviceStart(KSP, TrsvKrylovType, KSPOnDevice *);
 
 /* Launches a part of iteration k: calls launch() with the arrays on the GPU of vectors, first those that it reads, then
    those that it also writes, six at most. */

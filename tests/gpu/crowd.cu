@@ -211,8 +211,8 @@ int main(int count, char **args)
   }
   Crowd c((int)NumberArgument(count, args, "rows", 20000));
   solves = held ? TestHeld(c, seconds) : TestBusy(c, seconds);
-  printf("%s: %ld solves by %zu ways in %.0f s: %ld wrong\n", what, solves, c.ways.size(), TrsvSeconds() - start,
-         failures);
+  printf("%s: %ld solves by %zu algorithms and settings in %.0f s: %ld wrong\n", what, solves, c.ways.size(),
+         TrsvSeconds() - start, failures);
   WriteResult(count, args, "\"what\": \"%s\", \"launches\": %ld, \"ways\": %zu, \"seconds\": %.0f, \"wrong\": %ld",
               what, solves, c.ways.size(), TrsvSeconds() - start, failures);
   return failures > 0;

@@ -45,7 +45,7 @@ static void SolveRepeatedly(Subject *s, Seed *seed, double seconds, int way, con
 #endif
     error = SubjectSolve(s, seed);
     /* a wait, so that the clock counts the time of the device */
-    if (!error && ++n % AT_ONCE == 0) error = TrsvDeviceSynchronize();
+    if (!error && ++n % AT_ONCE == 0) error = TrsvDeviceWait(NULL);
   }
   if (error) ReportFailure(where, "%s", TrsvErrorMessage());
   else (void)SubjectCheck(s, where);

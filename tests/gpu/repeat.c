@@ -100,10 +100,10 @@ void RunRepeat(const Repeat *r)
     SimtSchedule((unsigned)n);
 #endif
     if (r->poisoned) CheckError(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
-    CheckError(TrsvDeviceSynchronize());
+    CheckError(TrsvDeviceWait(NULL));
     start = TrsvSeconds();
     error = r->once(r->data);
-    if (!error) error = TrsvDeviceSynchronize();
+    if (!error) error = TrsvDeviceWait(NULL);
     seconds[n] = TrsvSeconds() - start;
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
     if (!error && r->result[1].bytes)

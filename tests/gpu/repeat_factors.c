@@ -29,7 +29,7 @@ static TrsvError OrderOnce(void *data)
 
   TrsvCall(TrsvOrderMulticolor(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, &made));
   error = TrsvDeviceCopy(o->order, made->order, sizeof(int) * (size_t)made->rows, NULL);
-  if (!error) error = TrsvDeviceSynchronize();
+  if (!error) error = TrsvDeviceWait(NULL);
   TrsvOrderingDestroy(&made);
   return error;
 }
@@ -101,7 +101,6 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
   CheckError(TrsvFactorCreate(&(TrsvCSR){A->rows, A->device_offsets, A->device_columns, NULL, 0}, order, TRSV_DEVICE,
                               kind, precision, &f));
   if (lanes) CheckError(Regroup(f, lanes));
-  CheckError(TrsvFactorAllocateValues(f, NULL, NULL)); /* the arrays of values do not move from now on */
   return f;
 }
 
@@ -124,13 +123,14 @@ void RepeatFactors(const Square *A, const int *order)
   for (int kind = 0; kind < 2; kind++)
     for (int ordered = 0; ordered < 2; ordered++)
       for (int k = 0; k < 6; k++) { /* the last: by a plan */
-        FactorData  f = {MakeFactor(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0), NULL,
-                         NULL, NULL};
+        FactorData  f = {MakeFactor(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0),
+                         A->device_values, pivots, NULL};
         TrsvMatrix  L, U;
         const void *l, *u;
 
-        TrsvFactorTriangles(f.f, &L, &U, &l, &u);
         if (k == 5) f.lower = MakeLowerPlan(f.f);
+        (void)FactorOnce(&f); /* allocates the arrays of values, which do not move from now on */
+        TrsvFactorTriangles(f.f, &L, &U, &l, &u);
         for (int p = 0; p < (k ? 1 : 4); p++) {
           Repeat r = {.matrix = A->name,
                       .times  = times,

@@ -50,7 +50,7 @@ static long SolveRepeatedly(Subject *s, long solves, double limit, const char *w
     SimtSchedule((unsigned)n);
 #endif
     error = SubjectSolve(s, &seed);
-    if (!error && n / SIDES % AT_ONCE == 0) error = TrsvDeviceSynchronize();
+    if (!error && n / SIDES % AT_ONCE == 0) error = TrsvDeviceWait(NULL);
     if (!early.host && n >= solves / 100 && n >= AT_ONCE) early = MeasureMemory();
   }
   if (error) ReportFailure(where, "%s", TrsvErrorMessage());

@@ -122,7 +122,7 @@ extern "C" size_t DeviceBytesLeft(void)
 #else
   size_t left = 0, all;
 
-  CheckError(TrsvDeviceSynchronize());
+  CheckError(TrsvDeviceWait(NULL));
   (void)cudaMemGetInfo(&left, &all);
   return left;
 #endif

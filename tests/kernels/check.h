@@ -85,6 +85,12 @@ Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle
                   TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
 void     FreeTriangle(Triangle *);
 
+/* Copies data to new memory of the device. pointer is the address of a pointer; TrsvDeviceFree() frees it. */
+static inline TrsvError UploadNew(const void *data, size_t bytes, void *pointer)
+{
+  return TrsvCopyNew(TRSV_DEVICE, TRSV_HOST, data, bytes, pointer);
+}
+
 /* A copy of a matrix on the device; FromDevice() frees it. */
 TrsvMatrix ToDevice(const TrsvMatrix *);
 void       FromDevice(TrsvMatrix *);

@@ -30,6 +30,6 @@ TrsvError AnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysi
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk needs %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   Inverse *&inverse = ((ChunkPlan *)plan->data)->inverse;
-  TrsvCall(TrsvInverseBegin(plan, A, analysis, source, 0, 1, &inverse));
+  if (analysis->statistics.nnz > A->rows) TrsvCall(TrsvInverseBegin(plan, A, analysis, source, 0, 1, &inverse));
   return inverse ? TrsvInverseEnd(plan, inverse) : TrsvChunkScheduleBegin(plan, A, analysis, source, 0);
 }

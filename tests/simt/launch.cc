@@ -295,7 +295,7 @@ static void ask(const Launch &l)
 void launch(const char *kernel, bool early, unsigned cluster, Shape s, size_t shared, void (*run)(void *),
             void (*free_arguments)(void *), void *arguments)
 {
-  const bool     may_be_early = early && TrsvDeviceGetLimits().clusters; /* as launch.cuh has it */
+  const bool     may_be_early = early && TrsvDeviceGetLimits().clusters; /* as threads.cuh has it */
   const Launch   l = {kernel, may_be_early, cluster, s, shared, run, std::shared_ptr<void>(arguments, free_arguments)};
   const uint64_t blocks  = (uint64_t)s.grid.x * s.grid.y * s.grid.z,
                  threads = (uint64_t)s.block.x * s.block.y * s.block.z;

@@ -16,7 +16,7 @@ TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
 
 TrsvError TrsvCheckStart(const TrsvMatrix *A, int start)
 {
-  if (A->rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
+  if (A->rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "the number of rows is %d; it must not be negative", A->rows);
   return start ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", start) : TRSV_SUCCESS;
 }
 
@@ -184,16 +184,6 @@ TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis
   }
   *lower = made[0];
   *upper = made[1];
-  return error;
-}
-
-TrsvError TrsvAnalysisGet(const TrsvMatrix *A, const TrsvAnalysis **analysis, TrsvAnalysis **made)
-{
-  TrsvError error = TRSV_SUCCESS;
-
-  *made = NULL;
-  if (!A->analysis) error = TrsvAnalyze(A, made);
-  *analysis = *made ? *made : A->analysis;
   return error;
 }
 

@@ -55,7 +55,8 @@ struct Triangles {
 static __global__ void analysis_check(const __grid_constant__ Triangles all)
 {
   TRSV_SHARED(int, start, BLOCK + 1);
-  TRSV_SHARED(Sum, sums, 4);
+  enum { SQUARES, DISTANCE, PROFILE, CHAINED, SUMS }; /* the first members of TrsvMeasures */
+  TRSV_SHARED(Sum, sums, SUMS);
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first with falling offsets; the farthest dependency */
   const int          which = (int)blockIdx.x % all.count;
   const TriangleView A     = all.A[which];
@@ -63,11 +64,12 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
   const int t = (int)threadIdx.x, first = (int)blockIdx.x / all.count * BLOCK, unit = !A.stored,
             entries = A.offsets[A.rows], rows = rows_load(A.offsets, A.rows, first, start),
             sound = rows_sound(start, rows, entries, &extreme[1]), length = t < sound ? start[t + 1] - start[t] : -1;
-  Sum       squares = 0, distance = 0, profile = 0, chained = 0;
+  Sum       sum[SUMS] = {};
   unsigned  longest = 0, farthest = 0;
 
   if (t == 0) {
-    sums[0] = sums[1] = sums[2] = sums[3] = extreme[0] = extreme[2] = 0;
+    for (int n = 0; n < SUMS; n++) sums[n] = 0;
+    extreme[0] = extreme[2] = 0;
     if (!first) {
       found->start            = A.offsets[0];
       found->measures.entries = entries;
@@ -82,7 +84,7 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
     }
     if (length < 0 || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) longest = (unsigned)length + (unsigned)unit;
-    squares = (Sum)longest * longest;
+    sum[SQUARES] = (Sum)longest * longest;
   }
   __syncthreads();
   if (sound) rows_each(start, sound, [&](int n, int k) { /* else start[0] is invalid */
@@ -93,36 +95,26 @@ static __global__ void analysis_check(const __grid_constant__ Triangles all)
     if (A.stored && k == (A.lower ? start[n + 1] - 1 : start[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
     const unsigned away = good ? (unsigned)abs(j - i) : 0; /* invalid columns do not count */
-    distance += away;
-    chained += away == 1;
+    sum[DISTANCE] += away;
+    sum[CHAINED] += away == 1;
     if (k == (A.lower ? start[n] : start[n + 1] - 1)) {
-      profile += away;
+      sum[PROFILE] += away;
       farthest = max(farthest, away);
     }
   });
-  squares  = warp_sum(squares); /* one 64-bit atomic a warp: in shared memory each is a loop */
-  distance = warp_sum(distance);
-  profile  = warp_sum(profile);
-  chained  = warp_sum(chained);
+  for (Sum &s : sum) s = warp_sum(s); /* one 64-bit atomic a warp: in shared memory each is a loop */
   longest  = trsv_warp_max(longest);
   farthest = trsv_warp_max(farthest);
   if (t % 32 == 0) {
+    for (int n = 0; n < SUMS; n++) atomicAdd(&sums[n], sum[n]);
     atomicMax(&extreme[0], longest);
-    atomicAdd(&sums[0], squares);
-    atomicAdd(&sums[1], distance);
-    atomicAdd(&sums[2], profile);
-    atomicAdd(&sums[3], chained);
     atomicMax(&extreme[2], farthest);
   }
   __syncthreads();
-  if (t == 0) {
-    atomicMax(&found->measures.row_max, extreme[0]);
-    atomicAdd(&found->measures.squares, sums[0]);
-    atomicAdd(&found->measures.distance, sums[1]);
-    atomicAdd(&found->measures.profile, sums[2]);
-    atomicAdd(&found->measures.chained, sums[3]);
-    atomicMax(&found->measures.bandwidth, extreme[2]);
-  }
+  if (t < SUMS) atomicAdd(&found->measures.squares + t, sums[t]);
+  if (t) return;
+  atomicMax(&found->measures.row_max, extreme[0]);
+  atomicMax(&found->measures.bandwidth, extreme[2]);
 }
 
 /* Adds the number of level sets of the first triangle to the words of the second, which are then greater. */

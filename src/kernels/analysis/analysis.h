@@ -97,9 +97,6 @@ TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 /* Up to so many level sets neither heights nor both plans at the same time save time. */
 enum { TRSV_FEW_LEVELS = 32 };
 
-/* The analysis of a matrix: A->analysis, or a new one, *made, which the caller destroys. On an error both are NULL. */
-TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
-
 /* Checks of analysis.c that analysis.cu also uses. entries: the last offset. */
 TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int entries);
 TrsvError TrsvCheckStart(const TrsvMatrix *, int start);

@@ -28,20 +28,20 @@ struct LevelState {
   TRSV_INLINE LevelState beside(int half) const { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
 };
 
-/* The pass for blocks of `size` consecutive rows. */
-struct LevelPass {
+/* A search as a pass. */
+struct LevelSearch : TrsvLevelSearch {
   static constexpr bool sorted = true;
   static constexpr int  ahead  = 4;
 
-  TriangleView A;
-  int          rows, size, step;
+  TriangleView T;
+  int          rows, step;
 
-  LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
+  LevelSearch(const TrsvLevelSearch &s) : TrsvLevelSearch(s), T(s.A), rows(T.rows), step(T.lower ? 1 : -1) { }
 
-  TRSV_INLINE int        place(int r) const { return A.row_of(r); }
-  TRSV_INLINE int        count(int r) const { return A.entries(A.row_of(r)); }
-  TRSV_INLINE int        begin(int r) const { return A.entry(A.row_of(r), 0); }
-  TRSV_INLINE int        dependency(int k) const { return A.row_of(A.columns[k]); }
+  TRSV_INLINE int        place(int r) const { return T.row_of(r); }
+  TRSV_INLINE int        count(int r) const { return T.entries(T.row_of(r)); }
+  TRSV_INLINE int        begin(int r) const { return T.entry(T.row_of(r), 0); }
+  TRSV_INLINE int        dependency(int k) const { return T.position(k); }
   TRSV_INLINE int        row(int r) const { return r; }
   TRSV_INLINE LevelState known(int r) const { return {0, r - r % size}; }
   TRSV_INLINE unsigned   word(const LevelState &known, int, const DataflowWords &) const { return known.level + 1; }
@@ -50,12 +50,6 @@ struct LevelPass {
 enum {
   MAX_SEARCHES  = 3, /* of one launch */
   BLOCKS_PER_SM = 6
-};
-
-struct LevelSearch : TrsvLevelSearch {
-  LevelPass pass;
-
-  LevelSearch(const TrsvLevelSearch &s) : TrsvLevelSearch(s), pass(s.A, s.size) { }
 };
 
 struct LevelSearches {
@@ -77,12 +71,12 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
 
   const LevelSearch own   = all.of[blockIdx.x % searches];
   TrsvSearch *const found = own.found;
-  unsigned *const   count = own.count;
+  unsigned *const   count = own.counts;
 
   if (own.wrong && *own.wrong) return;
   sync.ticket = found->state + TRSV_TICKET;
   if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* dataflow_pass begins with a barrier */
-  for (unsigned mine; dataflow_pass(own.pass, own.word, sync, mine);) {
+  for (unsigned mine; dataflow_pass(own, own.words, sync, mine);) {
     const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
 
     __syncthreads();

@@ -15,17 +15,21 @@ struct TriangleView {
   bool       lower, stored;
   const int *offsets, *columns;
 
+  TriangleView() = default;
   TriangleView(const TrsvMatrix *A)
       : rows(A->rows), lower(A->triangle == TRSV_LOWER), stored(A->diagonal == TRSV_DIAGONAL_STORED),
         offsets(A->offsets), columns(A->columns)
   {
   }
 
-  /* The row of a position, and the position of a row. */
+  /* The row of a position, and the position of a row; the position of the column of entry k. */
   TRSV_INLINE int row_of(int r) const { return lower ? r : rows - 1 - r; }
+  TRSV_INLINE int position(int k) const { return row_of(columns[k]); }
 
-  /* Of row i: the number of entries off the diagonal; the index of the n-th of them; the index of the diagonal. */
+  /* Of row i: the number of entries off the diagonal; the least index of them; the index of the n-th of them; the index
+     of the diagonal. */
   TRSV_INLINE int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
+  TRSV_INLINE int least(int i) const { return offsets[i] + (stored && !lower); }
   TRSV_INLINE int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
   TRSV_INLINE int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
 
@@ -41,13 +45,13 @@ struct TrsvSearch {
 };
 
 /* A search of a valid triangle. Dependencies within a block of `size` consecutive positions (a power of two up to 256)
-   add no level. word [rows], zeros before, becomes 1 + the level of each row. count [rows], zeros before, becomes the
+   add no level. words [rows], zeros before, become 1 + the level of each row. counts [rows], zeros before, become the
    rows of each level; with NULL, widest is not found. If *wrong is not 0, the kernel does nothing. */
 struct TrsvLevelSearch {
   const TrsvMatrix *A;
   int               size; /* 1: each dependency adds a level */
   const unsigned   *wrong; /* or NULL */
-  unsigned         *word, *count;
+  unsigned         *words, *counts;
   TrsvSearch       *found;
 };
 

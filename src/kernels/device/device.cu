@@ -1,7 +1,6 @@
 /*
    Copies, timers and kernel attributes over the CUDA runtime. Memory: memory.cu.
 */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <atomic>
@@ -99,7 +98,7 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_
 /* Its attributes show which code of the library the driver has chosen for this device. */
 static __global__ void device_code() { }
 
-/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has none (launch.cuh). */
+/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has none (threads.cuh). */
 static TrsvError AskLimits(TrsvDeviceLimits *limits)
 {
   cudaFuncAttributes code;
@@ -150,35 +149,16 @@ TrsvError TrsvDeviceSetMaxShared(const void *kernel)
                          : TRSV_SUCCESS;
 }
 
-/* A wait for the whole device fails while any thread captures a stream, and breaks that capture. This lock excludes
-   captures by this file; captures by other code are unknown here. */
-static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t TrsvDeviceRecording = PTHREAD_MUTEX_INITIALIZER;
 
 int TrsvDeviceDrain(void)
 {
-  (void)pthread_mutex_lock(&recording);
+  (void)pthread_mutex_lock(&TrsvDeviceRecording);
   const cudaError_t e = cudaDeviceSynchronize();
-  (void)pthread_mutex_unlock(&recording);
+  (void)pthread_mutex_unlock(&TrsvDeviceRecording);
   if (e == cudaSuccess) return 1;
   (void)cudaGetLastError(); /* else the next launch would report it */
   return 0;
-}
-
-TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaGraph_t *graph)
-{
-  cudaStream_t stream;
-
-  TrsvCall(CheckCall(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking));
-  (void)pthread_mutex_lock(&recording);
-  TrsvError error = CheckCall(cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal);
-  if (!error) {
-    error                 = launch(data, stream);
-    const cudaError_t end = cudaStreamEndCapture(stream, graph);
-    if (!error) error = Check(end, "cudaStreamEndCapture");
-  }
-  (void)pthread_mutex_unlock(&recording);
-  (void)cudaStreamDestroy(stream);
-  return error;
 }
 
 TrsvError TrsvDeviceCheckLaunch(const char *kernel) { return Check(cudaGetLastError(), kernel); }

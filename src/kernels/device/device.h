@@ -21,10 +21,8 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 void      TrsvDeviceFreeAll(int n, void *const memory[]);
 
-/* Scratch memory: only work submitted to the stream between allocation and free may use it. TrsvScratchUpload also
-   copies host memory to it. */
+/* Scratch memory: only work submitted to the stream between allocation and free may use it. */
 TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream);
-TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvScratchFree(void *, TrsvStream);
 
 /* Device memory in use by all objects and running set-ups of the process; its peak since the last TrsvDeviceMark(). */
@@ -90,9 +88,8 @@ TrsvStream TrsvCurrentStream(void);
 
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
 
-TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
-TrsvError TrsvDeviceSynchronize(void); /* waits until the current stream is idle */
-int       TrsvDeviceSharing(void);     /* 2 in a task in lock step, else 1 */
+TrsvError TrsvDeviceWait(TrsvStream); /* until the stream is idle */
+int       TrsvDeviceSharing(void);    /* 2 in a task in lock step, else 1 */
 
 /* stream.cu: waits until a kernel of the stream has stored value in a word of pinned memory. Words that it stored
    before are then there, too. TRSV_ERR_DEVICE: the stream has failed, or is idle without it. */

@@ -21,16 +21,6 @@ TrsvError TrsvCopyNew(TrsvMemory to, TrsvMemory from, const void *data, size_t b
   return error;
 }
 
-TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
-{
-  TrsvError error;
-
-  TrsvCall(TrsvScratchAlloc(bytes, pointer, stream));
-  error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvScratchFree(*(void **)pointer, stream);
-  return error;
-}
-
 /* Checks the columns [0, n) of row i. */
 static TrsvError CheckColumns(int i, int n, const int *columns, int first, int last, int rises, int stored)
 {

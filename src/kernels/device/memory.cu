@@ -10,7 +10,6 @@
    TrsvDeviceFree() returns unused memory to the driver except SPARE_BYTES. On a device without pools cudaMalloc()
    allocates, and TrsvDeviceHeld() does not count that memory.
 */
-#include <pthread.h>
 #include <stdlib.h>
 #include "device/runtime.cuh"
 
@@ -270,38 +269,31 @@ void TrsvScratchFree(void *piece, TrsvStream stream)
 
   for (Block &b : blocks) {
     if (!b.pieces || (char *)piece < b.memory || (char *)piece >= b.memory + BLOCK_BYTES) continue;
-    if (--b.pieces) return;
-    memory = b.memory;
+    memory = --b.pieces ? NULL : b.memory;
   }
   if (!memory || cudaFreeAsync(memory, TrsvDeviceStream(stream)) == cudaSuccess) return;
   (void)cudaGetLastError();
   TrsvDeviceFree(memory);
 }
 
-static uint64_t SumAttribute(cudaMemPoolAttr attribute)
+/* The sum of an attribute of all pools; sets it to 0 if asked, which makes the peak the memory in use. */
+static uint64_t SumAttribute(cudaMemPoolAttr attribute, bool resets)
 {
-  uint64_t sum = 0;
+  uint64_t sum = 0, zero = 0;
 
   (void)pthread_mutex_lock(&lock);
-  for (const Pool &p : pools) sum += GetAttribute(p.memory, attribute);
+  for (const Pool &p : pools) {
+    sum += GetAttribute(p.memory, attribute);
+    if (resets && p.memory && cudaMemPoolSetAttribute(p.memory, attribute, &zero) != cudaSuccess)
+      (void)cudaGetLastError();
+  }
   (void)pthread_mutex_unlock(&lock);
   return sum;
 }
 
-size_t TrsvDeviceHeld(void) { return SumAttribute(cudaMemPoolAttrUsedMemCurrent); }
-
-size_t TrsvDevicePeak(void) { return SumAttribute(cudaMemPoolAttrUsedMemHigh); }
-
-void TrsvDeviceMark(void)
-{
-  uint64_t now = 0; /* resets the peak to the memory in use */
-
-  (void)pthread_mutex_lock(&lock);
-  for (const Pool &p : pools)
-    if (p.memory && cudaMemPoolSetAttribute(p.memory, cudaMemPoolAttrUsedMemHigh, &now) != cudaSuccess)
-      (void)cudaGetLastError();
-  (void)pthread_mutex_unlock(&lock);
-}
+size_t TrsvDeviceHeld(void) { return SumAttribute(cudaMemPoolAttrUsedMemCurrent, false); }
+size_t TrsvDevicePeak(void) { return SumAttribute(cudaMemPoolAttrUsedMemHigh, false); }
+void   TrsvDeviceMark(void) { (void)SumAttribute(cudaMemPoolAttrUsedMemHigh, true); }
 
 void TrsvDeviceFinalize(void)
 {

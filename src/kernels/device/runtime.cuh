@@ -5,6 +5,7 @@
 #define TRSV_RUNTIME_CUH
 
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <stdint.h>
 #include "device/device.h"
 
@@ -22,9 +23,9 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 /* Waits for the whole current device; returns 0 if that fails, as it does during a capture. */
 extern "C" int TrsvDeviceDrain(void);
 
-/* Records what launch(data, stream) launches, in a stream of its own, so that other streams of the process can be used
-   meanwhile. No TrsvDeviceDrain() runs at the same time. */
-TrsvError TrsvDeviceCapture(TrsvError (*launch)(void *, TrsvStream), void *data, struct CUgraph_st **graph);
+/* A wait for the whole device fails while any thread captures a stream, and breaks that capture. TrsvDeviceDrain()
+   holds this lock, and a capture by the library has to. Captures by other code are unknown here. */
+extern pthread_mutex_t TrsvDeviceRecording;
 
 /* memory.cu: a stream of the current device that all threads share, for the second of two tasks; NULL: none. */
 TrsvError TrsvSecondStream(cudaStream_t *stream);

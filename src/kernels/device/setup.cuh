@@ -50,16 +50,18 @@ template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*al
   return TRSV_SUCCESS;
 }
 
-/* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
-template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, void **memory)
+/* Frees scratch of the default stream. */
+template <class T> static inline void TrsvScratchRelease(T *&memory)
 {
-  return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); }, layout, memory);
+  TrsvScratchFree(memory, NULL);
+  memory = NULL;
 }
 
-/* The same, given counts and arrays as in TrsvArena. */
+/* The same as scratch of the default stream, given counts and arrays as in TrsvArena: TrsvScratchRelease(*memory). */
 template <class... Arrays> static inline TrsvError TrsvScratchArrays(void **memory, Arrays &&...arrays)
 {
-  return TrsvArenaScratch([&](TrsvArena &a) { a.take(arrays...); }, memory);
+  return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); },
+                           [&](TrsvArena &a) { a.take(arrays...); }, memory);
 }
 
 /* Scratch of the default stream that is freed at the end of its scope. It holds one allocation, of several arrays. */
@@ -68,13 +70,9 @@ struct TrsvScratch {
 
   TrsvScratch() = default;
   TrsvScratch(const TrsvScratch &) = delete;
-  ~TrsvScratch() { TrsvScratchFree(memory, NULL); }
+  ~TrsvScratch() { release(); }
 
-  void release()
-  {
-    TrsvScratchFree(memory, NULL);
-    memory = NULL;
-  }
+  void release() { TrsvScratchRelease(memory); }
 
   template <class... Arrays> TrsvError take(Arrays &&...arrays) { return TrsvScratchArrays(&memory, arrays...); }
   template <class T> TrsvError zeros(size_t count, T *&array)

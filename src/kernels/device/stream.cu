@@ -99,8 +99,6 @@ TrsvError TrsvClearWords(TrsvPrecision precision, size_t n, void *words, unsigne
                           (unsigned *)words, launch);
 }
 
-TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
-
 TrsvError TrsvDeviceIsCaptured(TrsvStream stream, int *captured)
 {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -185,26 +183,17 @@ static TrsvError RunIn(cudaStream_t stream, TrsvError (*run)(void *), void *task
   return error;
 }
 
-/* Keeps the first error and its message. */
-struct FirstError {
-  TrsvError error;
-  char      message[512];
-
-  bool note(TrsvError e)
-  {
-    if (e && !error) {
-      error = e;
-      (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
-    }
-    return !e;
-  }
-};
-
 TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *), TrsvError (*end)(void *), void *first, void *second)
 {
   const cudaStream_t own   = this_thread.stream;
-  FirstError         found = FirstError();
+  TrsvError          found = TRSV_SUCCESS; /* the first error, and its message */
+  char               message[512];
   cudaStream_t       other;
+  const auto         note = [&](TrsvError error) {
+    if (error && !found) (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
+    if (!found) found = error;
+    return !error;
+  };
 
   TrsvCall(TrsvSecondStream(&other));
   if (!other || other == own) {
@@ -213,11 +202,11 @@ TrsvError TrsvRunInLockStep(TrsvError (*begin)(void *), TrsvError (*end)(void *)
     TrsvCall(begin(second));
     return end(second);
   }
-  TrsvCall(TrsvDeviceSynchronize()); /* the second stream does not wait for earlier work in this one */
-  if (!found.note(RunIn(own, begin, first))) return found.error;
-  const bool begun = found.note(RunIn(other, begin, second));
-  (void)found.note(RunIn(own, end, first)); /* also after an error: it frees what begin has allocated */
-  if (begun) (void)found.note(RunIn(other, end, second));
-  (void)found.note(TrsvDeviceWait(other)); /* the caller's stream may use the results */
-  return found.error ? TrsvFail(found.error, "%s", found.message) : TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceWait(NULL)); /* the second stream does not wait for earlier work in this one */
+  TrsvCall(RunIn(own, begin, first));
+  const bool begun = note(RunIn(other, begin, second));
+  (void)note(RunIn(own, end, first)); /* also after an error: it frees what begin has allocated */
+  if (begun) (void)note(RunIn(other, end, second));
+  (void)note(TrsvDeviceWait(other)); /* the caller's stream may use the results */
+  return found ? TrsvFail(found, "%s", message) : TRSV_SUCCESS;
 }

@@ -49,16 +49,16 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceIsCaptured(stream, &captured));
-  if (captured) return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve gave up a wait; solve once before a capture");
+  if (captured) return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve timed out; before a capture call a solve, which "
+                                                  "reports that");
   /* The download waits for the launch: a block that still ran could set the words again after they are cleared. All
      blocks have then taken tickets, so the counter is right. */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;
-  return TrsvFail(TRSV_ERR_TIMEOUT,
-                  "an earlier solve or factorization waited longer than %g s for one value and gave up; "
-                  "its result is NaN",
-                  limit);
+  return TrsvFail(
+    TRSV_ERR_TIMEOUT,
+    "an earlier solve or factorization waited longer than %g s for one value and gave up; its result is NaN", limit);
 }
 
 void TrsvSyncDestroy(TrsvSync *sync)

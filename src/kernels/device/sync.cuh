@@ -120,15 +120,11 @@ template <class T> static TRSV_INLINE T trsv_publish(T *p, T v)
    the order in which they start. turn: 0 or 1 in alternate launches. All with smaller tickets have started. The counter
    is 0 again after two launches, so nothing is reset and every launch has the same arguments. One thread of each calls
    this. */
-static TRSV_INLINE unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
+static TRSV_INLINE unsigned trsv_ticket(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
   *turn = t >= many;
   return *turn ? t - many : t;
-}
-static TRSV_INLINE unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
-{
-  return trsv_ticket_of(sync, gridDim.x, turn);
 }
 
 /* Ends all waits of the plan's launch, and reports a timeout to the host. */

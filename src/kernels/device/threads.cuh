@@ -16,7 +16,7 @@
   #define TRSV_REAL double
 #endif
 
-/* Launches a kernel as TRSV_LAUNCH or TRSV_LAUNCH_EARLY (launch.cuh). The value is the launch's TrsvError. */
+/* Launches a kernel as TRSV_LAUNCH or TRSV_LAUNCH_EARLY. The value is the launch's TrsvError. */
 #define TrsvLaunch(kernel, ...)      (TRSV_LAUNCH(kernel, __VA_ARGS__), TrsvDeviceCheckLaunch(#kernel))
 #define TrsvLaunchEarly(kernel, ...) (TRSV_LAUNCH_EARLY(kernel, __VA_ARGS__), TrsvDeviceCheckLaunch(#kernel))
 
@@ -24,7 +24,44 @@
   #include "simt.h"
 #else
 
-  #include "device/launch.cuh"
+/* Code for compute capability 9.0 and later has clusters, bulk copies, waits of barriers that suspend the thread, and
+   early launches. Code for 8.x, or its PTX on any device, has none of them: cp.async copies, waits poll, and
+   TrsvDeviceGetLimits() reports no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  #define TRSV_CODE_90 1
+#else
+  #define TRSV_CODE_90 0
+#endif
+
+#define TRSV_SHARED(T, name, n) __shared__ T name[n]
+#define TRSV_SHARED_DYNAMIC(name) \
+    extern __shared__ __align__(1024) unsigned char trsv_shared_memory[]; \
+    unsigned char *const                            name = trsv_shared_memory
+#define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
+    (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
+
+/* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, after
+   all blocks of the previous launch have called trsv_let_next_start(). */
+#define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
+    trsv_launch((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch(void (*kernel)(P...), bool early, unsigned cluster,
+                                                                 unsigned grid, unsigned block, size_t shared,
+                                                                 TrsvStream stream, A... arguments)
+{
+  cudaLaunchAttribute attribute[2] = {}, *a = attribute;
+
+  if (cluster > 1) {
+    a->id               = cudaLaunchAttributeClusterDimension;
+    a++->val.clusterDim = {cluster, 1, 1};
+  }
+  if (early && TrsvDeviceGetLimits().clusters) {
+    a->id                                           = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a++->val.programmaticStreamSerializationAllowed = 1;
+  }
+  const cudaLaunchConfig_t c = {
+    dim3(grid), dim3(block), shared, TrsvDeviceStream(stream), attribute, (unsigned)(a - attribute)};
+  (void)cudaLaunchKernelEx(&c, kernel, P(arguments)...);
+}
 
 /* Relaxed accesses of words in device memory, and in shared memory whose size the launch sets: addresses in that are
    numbers. trsv_store_if: a store if the condition holds, without a branch. */
@@ -280,6 +317,13 @@ static TRSV_INLINE void trsv_cluster_sync()
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
+
+/* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
+   Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
+   all of its tickets. A launch calls trsv_let_next_start() after its own wait, so no launch before the previous one
+   still runs. Both do nothing in launches that are not early, and in code for 8.x, which has no early launches. */
+static TRSV_INLINE void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static TRSV_INLINE void trsv_let_next_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
   #else
     #define TRSV_PUSH(...)
 static TRSV_INLINE unsigned trsv_cluster_rank() { return 0; }
@@ -289,6 +333,8 @@ template <class T> static TRSV_INLINE void trsv_push_if(TrsvPeer, unsigned, T, b
 static TRSV_INLINE void trsv_cluster_arrive() { __trap(); }
 static TRSV_INLINE void trsv_cluster_wait() { __trap(); }
 static TRSV_INLINE void trsv_cluster_sync() { __trap(); }
+static TRSV_INLINE void trsv_wait_for_previous() { }
+static TRSV_INLINE void trsv_let_next_start() { }
   #endif
 TRSV_PUSH(double, "f64", "d", TRSV_REGISTER, "%0", "%1", "%2", "%3")
 TRSV_PUSH(float, "f32", "f", TRSV_REGISTER, "%0", "%1", "%2", "%3")

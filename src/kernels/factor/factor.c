@@ -35,7 +35,7 @@ TrsvError TrsvFactorBegin(const TrsvCSR *A, const int *order, TrsvMemory memory,
   TrsvError   error;
 
   *factor = NULL;
-  if (A->rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
+  if (A->rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "the number of rows is %d; it must be at least 1", A->rows);
   TrsvCall(TrsvAlloc(sizeof(*f), &f));
   f->kind      = kind == TRSV_ICC_HERMITIAN ? TRSV_ICC : kind;
   f->precision = precision;
@@ -57,7 +57,7 @@ TrsvError TrsvFactorEnd(TrsvFactor **factor)
   error = TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
   if (!error && !f->pivots) error = TrsvFactorAssignGroups(f, f->analysis->order, 0);
   if (!error) error = TrsvSyncCreate(&f->sync);
-  if (!error) error = TrsvDeviceSynchronize();
+  if (!error) error = TrsvDeviceWait(NULL);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }
@@ -85,38 +85,18 @@ void TrsvFactorFree(TrsvFactor *f, size_t size, int count, void *array)
   f->bytes -= size * (size_t)count;
 }
 
-/* The plan for L if it can find the pivots, else NULL. */
-static TrsvPlan *GetPivotPlan(const TrsvFactor *f, TrsvPlan *lower)
-{
-  return f->pivots && TrsvPlanFindsPivots(lower) ? lower : NULL;
-}
-
-TrsvError TrsvFactorAllocateValues(TrsvFactor *f, TrsvPlan *lower, void *vector)
-{
-  const size_t size = TrsvValueSize(f->precision);
-  const int    both = f->rows + f->lower;
-
-  if (f->order) TrsvCall(TrsvFactorAlloc(f, size, f->entries, &f->a));
-  if (!f->l_in_plan || !GetPivotPlan(f, lower)) TrsvCall(TrsvFactorAlloc(f, size, f->lower, &f->l));
-  TrsvCall(TrsvFactorAlloc(f, size, f->l_in_plan && both > f->upper ? both : f->upper, &f->u));
-  if (!vector) TrsvCall(TrsvFactorAlloc(f, size, f->rows, &f->reciprocals));
-  f->inverse = vector ? vector : f->reciprocals;
-  return TRSV_SUCCESS;
-}
-
 /* The order in which pivots are found without a plan: the level sets of L. Made when it is first needed. */
 static TrsvError MakePivotOrder(TrsvFactor *f)
 {
-  const TrsvAnalysis *analysis;
-  TrsvAnalysis       *made;
-  TrsvMatrix          L, U;
-  TrsvError           error;
+  TrsvAnalysis *made = NULL;
+  TrsvMatrix    L, U;
+  TrsvError     error;
 
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvAnalysisGet(&L, &analysis, &made));
-  error = TrsvFactorAssignGroups(f, analysis->order, 0);
-  if (!error) error = TrsvDeviceSynchronize();
+  if (!f->analysis) TrsvCall(TrsvAnalyze(&L, &made));
+  error = TrsvFactorAssignGroups(f, (made ? made : f->analysis)->order, 0);
+  if (!error) error = TrsvDeviceWait(NULL);
   if (error) TrsvFactorFree(f, sizeof(int), f->rows, &f->row_of_group); /* it may be incomplete */
   TrsvAnalysisDestroy(&made);
   return error;
@@ -198,15 +178,21 @@ static TrsvError CheckPivots(const TrsvPivots *p)
 TrsvError TrsvFactorSetValues(TrsvFactor *f, TrsvPlan *plan, void *vector, const void *values, const TrsvPivots *p,
                               TrsvOutcome *outcome, TrsvStream stream)
 {
-  TrsvPlan *lower = GetPivotPlan(f, plan);
-  Bisection b     = {0, 0, 0, 1, 0};
-  unsigned  row;
-  double    shift;
+  const size_t size  = TrsvValueSize(f->precision);
+  const int    both  = f->rows + f->lower;
+  TrsvPlan    *lower = f->pivots && TrsvPlanFindsPivots(plan) ? plan : NULL;
+  Bisection    b     = {0, 0, 0, 1, 0};
+  unsigned     row;
+  double       shift;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
   TrsvCall(CheckPivots(p));
-  TrsvCall(TrsvFactorAllocateValues(f, plan, vector));
+  if (!f->l_in_plan || !lower) TrsvCall(TrsvFactorAlloc(f, size, f->lower, &f->l));
+  TrsvCall(TrsvFactorAlloc(f, size, f->l_in_plan && both > f->upper ? both : f->upper, &f->u));
+  if (!vector) TrsvCall(TrsvFactorAlloc(f, size, f->rows, &f->reciprocals));
+  f->inverse = vector ? vector : f->reciprocals;
   if (f->order) {
+    TrsvCall(TrsvFactorAlloc(f, size, f->entries, &f->a));
     TrsvCall(TrsvDevicePermute(f->entries, f->source, 0, f->precision, values, f->a, stream));
     values = f->a;
   }

@@ -2,12 +2,6 @@
    factor.h: ILU(0) and IC(0) of a matrix A on the device. The patterns of L and U are found once, the values each time
    that those of A change.
 
-   factor.c          creates a factor, computes values, and repeats that with shifts; download, predicted times
-   factor_split.cu   permutes the pattern of A, and splits it into those of L and U
-   factor_groups.cu  checks whether only pivots depend on each other; if not, assigns rows to groups of lanes
-   factor_pivots.cu  prepares one attempt at the values, and computes them if only the pivots depend on each other
-   factor_rows.cu    computes values row by row
-
    One thread at a time may use a factor. Unless stated otherwise functions work in the default stream, and may return
    TRSV_ERR_MEMORY and TRSV_ERR_DEVICE.
 */
@@ -40,9 +34,6 @@ TrsvError TrsvFactorEnd(TrsvFactor **factor);
    not, lower has them. TRSV_ERR_ARGUMENT: invalid pivots. TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
 TrsvError TrsvFactorSetValues(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
                               TrsvOutcome *, TrsvStream);
-
-/* Allocates what TrsvFactorSetValues needs; call it after plans are made, which takes more memory than they keep. */
-TrsvError TrsvFactorAllocateValues(TrsvFactor *, TrsvPlan *lower, void *vector);
 
 /* L with a unit diagonal, and U with a stored one. Arrays and values belong to the factor; values are NULL until they
    are computed. After TrsvFactorReleaseWorkspace the columns of U and the values of L may be NULL. */

@@ -62,7 +62,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int     p    = (int)(start[0] * FACTOR_BLOCK + threadIdx.x);
   bool          done = p >= F.rows;

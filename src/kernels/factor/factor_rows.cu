@@ -229,7 +229,7 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int s    = (int)(start[0] * (FACTOR_BLOCK / S) + threadIdx.x / S),
             mine = s < F.groups ? F.row_of_group[s] : FACTOR_NO_ROW;

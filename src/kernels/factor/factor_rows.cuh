@@ -29,28 +29,18 @@ enum {
 
 template <class R> static TRSV_INLINE R trsv_conjugate(R v) { return v; }
 
-/* The arguments of a launch. */
-template <class T> struct FactorView {
-  int           groups;
-  bool          hermitian; /* ICC conjugates */
-  const int    *row_of_group, *work_offset, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *a_row_start;
-  const T      *a;
-  T            *l, *u, *inverse, *work;
-  FactorStatus *status;
-  TrsvShift     shift;
-  double        amount, zero; /* what INBLOCKS adds to a zero pivot; the largest magnitude of a zero pivot */
-  T             diagonal;     /* added to the diagonal of A */
-  TrsvSync      sync;
-  int           rows;
-  const unsigned char *mirror_offset;
+/* The arguments of a launch: the factor, with types of values. */
+template <class T> struct FactorView : TrsvFactor {
+  const T  *a;
+  T        *l, *u, *inverse, *work;
+  TrsvShift shift;
+  double    amount, zero; /* what INBLOCKS adds to a zero pivot; the largest magnitude of a zero pivot */
+  T         diagonal;     /* added to the diagonal of A */
 
   FactorView(const TrsvFactor *f, const void *values, const TrsvPivots *p, double diagonal)
-      : groups(f->groups), hermitian(f->hermitian), row_of_group(f->row_of_group), work_offset(f->work_offset),
-        l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns),
-        l_source(f->l_source), a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u),
-        inverse((T *)f->inverse), work((T *)f->work), status(f->status),
-        shift(p->shift == TRSV_SHIFT_EXPECT_POSITIVE ? TRSV_SHIFT_POSITIVE_DEFINITE : p->shift), amount(p->amount),
-        zero(p->zero), diagonal((T)diagonal), sync(f->sync), rows(f->rows), mirror_offset(f->mirror_offset)
+      : TrsvFactor(*f), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
+        work((T *)f->work), shift(p->shift == TRSV_SHIFT_EXPECT_POSITIVE ? TRSV_SHIFT_POSITIVE_DEFINITE : p->shift),
+        amount(p->amount), zero(p->zero), diagonal((T)diagonal)
   {
   }
 

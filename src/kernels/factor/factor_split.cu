@@ -316,7 +316,7 @@ extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
   if (f->u_columns) return TRSV_SUCCESS;
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->upper, &f->u_columns));
   TrsvError error = TransposeOther(f, false);
-  if (!error) error = TrsvDeviceSynchronize();
+  if (!error) error = TrsvDeviceWait(NULL);
   if (error) TrsvFactorFree(f, sizeof(int), f->upper, &f->u_columns);
   return error;
 }

@@ -61,7 +61,7 @@ static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
   device = TrsvFactorPredict(ilu->factor);
   host   = TrsvFactorPredictHost(ilu->factor);
   if (device <= host) return TRSV_SUCCESS;
-  (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "predicted %.3g ms, device %.3g ms", 1e3 * host,
+  (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "predicted %.3g ms, %.3g ms on the GPU", 1e3 * host,
                  1e3 * device);
   TrsvFactorDestroy(&ilu->factor);
   return TRSV_SUCCESS;
@@ -95,21 +95,17 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   return error;
 }
 
-static int WorksOnDevice(const TrsvIlu *ilu, TrsvMemory memory)
-{
-  return memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE;
-}
-
 TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvMemory memory, TrsvStream stream)
 {
   TrsvSetTimeout(ilu->request.timeout);
-  return WorksOnDevice(ilu, memory) ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+  return memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvMemory memory, TrsvError error, TrsvStream stream)
 {
-  const TrsvError end = WorksOnDevice(ilu, memory) ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
+  TrsvError end = TRSV_SUCCESS;
 
+  if (memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE) end = TrsvWorkEnd(&ilu->work, stream);
   return error ? error : end;
 }
 
@@ -210,7 +206,8 @@ void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
       const TrsvPair *p = ilu->pair[m][t];
 
       if (!p) continue;
-      info->plan_bytes += TrsvPairBytes(p);
+      info->plan_bytes += p->forward.plan->bytes + p->backward.plan->bytes +
+                          TrsvValueSize(p->precision) * (size_t)p->rows;
       info->algorithms[m][t][0] = p->forward.choice.algorithm;
       info->algorithms[m][t][1] = p->backward.choice.algorithm;
     }

@@ -28,7 +28,7 @@ typedef struct {
   TrsvOrderCost natural, ordered; /* in the natural and in the multicolor order; 0: not predicted */
   double        rest;             /* seconds of an iteration without the solves */
   double        growth;           /* iterations in the multicolor order over the natural one; 0: not estimated */
-  char          reason[160];
+  char          reason[224];
 } TrsvOrderChoice;
 
 /* TrsvFactorCreate in the natural or the multicolor order, the one with the shorter predicted time to solution. A is on

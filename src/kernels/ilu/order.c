@@ -96,10 +96,10 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                       *second = choice->multicolor ? &choice->natural : &choice->ordered;
 
   (void)snprintf(choice->reason, sizeof(choice->reason),
-                 "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g; iterations %.3g times",
-                 choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup,
-                 choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered,
-                 1e3 * second->solves, 1e3 * second->setup, choice->growth);
+                 "%d level sets, solves %.3g ms, set-up %.3g ms; in %s %d, %.3g ms, %.3g ms (predicted); "
+                 "%.3g times as many iterations expected in multicolor", choice->multicolor ? ordered : natural,
+                 1e3 * first->solves, 1e3 * first->setup, choice->multicolor ? "the natural order" : "multicolor",
+                 choice->multicolor ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
 /* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order;
@@ -113,9 +113,9 @@ static void RefuseMulticolor(const TrsvFactor *natural, const TrsvOrderCost *est
     (void)snprintf(choice->reason, sizeof(choice->reason), "there is no prediction for the algorithm that is named");
   else if (seconds < TrialSeconds(natural) + SolutionSeconds(estimate, choice->rest, TrsvModel.order_growth))
     (void)snprintf(choice->reason, sizeof(choice->reason),
-                   "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
+                   "%d level sets, solves %.3g ms, set-up %.3g ms (predicted): too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
-  else if (IsComplete(s)) (void)snprintf(choice->reason, sizeof(choice->reason), "there is no fill to leave out");
+  else if (IsComplete(s)) (void)snprintf(choice->reason, sizeof(choice->reason), "ILU(0) discards no fill");
 }
 
 /* 1 if the multicolor order, with the expected growth of the iterations, takes less time. */
@@ -126,7 +126,7 @@ static int IsFaster(const TrsvOrderChoice *choice, const TrsvOrderCost *ordered)
 
 static void ExplainGrowth(const TrsvOrderChoice *choice, char reason[], size_t size)
 {
-  (void)snprintf(reason, size, "multicolor leaves out more fill: %.3g times as many iterations expected",
+  (void)snprintf(reason, size, "ILU(0) discards more fill in multicolor: %.3g times as many iterations expected",
                  choice->growth);
 }
 

@@ -34,9 +34,7 @@ static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMem
     return TRSV_SUCCESS;
   }
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has factored; pass its triangles");
-  if (whole)
-    TrsvCall(ilu->factored ? TrsvFactorMaterialize(ilu->factor, TrsvIluLower(ilu), stream)
-                           : TrsvFactorMirrorColumns(ilu->factor));
+  if (whole) TrsvCall(TrsvFactorMaterialize(ilu->factor, ilu->factored ? TrsvIluLower(ilu) : NULL, stream));
   if (memory == TRSV_HOST) {
     TrsvCall(TrsvFactorDownload(ilu->factor, &v->copy, stream));
     ViewHostTriangles(&v->copy, ilu->request.precision, v);
@@ -76,57 +74,44 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
   return TRSV_SUCCESS;
 }
 
-static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
-                             TrsvStream stream)
-{
-  TrsvPair **pair = &ilu->pair[memory][transposed];
-  Triangles  v;
-  TrsvError  error = TRSV_SUCCESS;
-
-  TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
-  if (!*pair)
-    error = TrsvPairCreate(&v.L, &v.U, v.row, v.column, transposed, memory, ilu->request.selection,
-                           TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), pair);
-  if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
-  TrsvTrianglesDestroy(&v.copy);
-  if (!error) TrsvIluComplete(ilu);
-  return error;
-}
-
 TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
                          TrsvStream stream)
-{
-  if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
-  TrsvCall(TrsvIluBegin(ilu, memory, stream));
-  return TrsvIluEnd(ilu, memory, PreparePair(ilu, memory, transposed, factor, stream), stream);
-}
-
-static TrsvError TunePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
-                          double seconds, TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
   Triangles  v;
   TrsvError  error;
 
-  TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
-  error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.L.memory, TrsvIluNamed(ilu, memory, 0),
-                       TrsvIluNamed(ilu, memory, 1), seconds, stream);
+  if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
+  TrsvCall(TrsvIluBegin(ilu, memory, stream));
+  error = GetTriangles(ilu, factor, memory, 1, &v, stream);
+  if (!error && !*pair)
+    error = TrsvPairCreate(&v.L, &v.U, v.row, v.column, transposed, memory, ilu->request.selection,
+                           TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), pair);
+  if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
-  if (error) {
-    TrsvPairDestroy(pair);
-    ilu->ready[memory][transposed] = 0;
-  }
-  ilu->tuning = 0;
-  TrsvIluComplete(ilu);
-  return error;
+  if (!error) TrsvIluComplete(ilu);
+  return TrsvIluEnd(ilu, memory, error, stream);
 }
 
 TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
                       TrsvStream stream)
 {
+  TrsvPair **pair = &ilu->pair[memory][transposed];
+  Triangles  v;
+  TrsvError  error;
+
   if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no plans with values to tune");
   TrsvCall(TrsvIluBegin(ilu, memory, stream));
-  return TrsvIluEnd(ilu, memory, TunePair(ilu, memory, transposed, factor, seconds, stream), stream);
+  error = GetTriangles(ilu, factor, memory, 1, &v, stream);
+  if (error) return TrsvIluEnd(ilu, memory, error, stream);
+  error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.L.memory, TrsvIluNamed(ilu, memory, 0),
+                       TrsvIluNamed(ilu, memory, 1), seconds, stream);
+  TrsvTrianglesDestroy(&v.copy);
+  if (error) TrsvPairDestroy(pair);
+  ilu->ready[memory][transposed] = !error;
+  ilu->tuning                    = 0;
+  TrsvIluComplete(ilu);
+  return TrsvIluEnd(ilu, memory, error, stream);
 }
 
 int TrsvIluIsReady(const TrsvIlu *ilu, TrsvMemory memory, int transposed) { return ilu->ready[memory][transposed]; }
@@ -139,10 +124,12 @@ TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart
 
   if (!ilu->ready[memory][transposed])
     return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with; set values first");
+  if (pair->fused && (part == TRSV_FORWARD ? !x : part == TRSV_BACKWARD && !b))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "one launch does both solves; the solution between them is not stored here");
   if (memory == TRSV_DEVICE) TrsvCall(TrsvIluBegin(ilu, memory, stream));
   if (part == TRSV_SOLVE) error = TrsvPairSolve(pair, b, x, stream);
-  else if (part == TRSV_FORWARD) error = TrsvPairForward(pair, b, x ? x : pair->work, stream);
-  else error = TrsvPairBackward(pair, b ? b : pair->work, x, stream);
+  else if (part == TRSV_FORWARD) error = TrsvPlanSolve(pair->forward.plan, b, x ? x : pair->work, stream);
+  else error = TrsvPlanSolveNext(pair->backward.plan, b ? b : pair->work, x, stream);
   return memory == TRSV_DEVICE ? TrsvIluEnd(ilu, memory, error, stream) : error;
 }
 

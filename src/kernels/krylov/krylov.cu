@@ -9,7 +9,6 @@
    partial sums cross blocks in krylov_sum(). Why it ends: no block waits for another. Same bits: the order of a sum
    depends only on the numbers of rows and of multiprocessors.
 */
-#include <limits.h>
 #include <string.h>
 #include "device/setup.cuh"
 #include "krylov/krylov.h"
@@ -25,7 +24,7 @@ enum {
 /* On the device. rho is r.z of CG, r.r0 of BiCGStab. */
 struct KrylovScalars {
   double   rho, rho_before, curvature, alpha, beta, omega;
-  int      last;    /* the last iteration that may change vectors; INT_MAX until one stops */
+  int      end;     /* the first iteration that changes no vector; 0 until one stops */
   int      pending; /* BiCGStab: the state of an iteration that is known before its report */
   unsigned arrived; /* blocks of a launch that have stored their sums */
 };
@@ -33,6 +32,7 @@ struct KrylovScalars {
 /* The common argument of all kernels. */
 struct KrylovView {
   int            rows;
+  TrsvKrylovType type;
   TrsvNorm       norm;
   KrylovScalars *scalars;
   double        *partial; /* [KRYLOV_SUMS * blocks] */
@@ -81,6 +81,7 @@ template <int N> static TRSV_INLINE bool krylov_sum(const KrylovView &K, double 
 }
 
 static TRSV_INLINE bool krylov_is_finite(double v) { return v - v == 0; }
+static TRSV_INLINE bool krylov_is_over(const KrylovScalars *s, int k) { return s->end && k >= s->end; }
 
 /* Reports iteration k to the host. */
 static TRSV_INLINE void krylov_report(const KrylovView &K, int k, double norm, TrsvKrylovState state)
@@ -104,14 +105,14 @@ static TRSV_INLINE void krylov_finish(const KrylovView &K, int k, double norm, T
       (!krylov_is_finite(norm) || k >= stopping.iterations ||
        (counts && (norm <= stopping.convergence || norm >= stopping.divergence))))
     state = TRSV_STOPPED;
-  if (state != TRSV_RUNS) K.scalars->last = k;
+  if (state != TRSV_RUNS) K.scalars->end = k + 1;
   krylov_report(K, k, norm, state);
 }
 
 /* Reports that iteration k breaks down before it changes x. */
 static TRSV_INLINE void krylov_break(const KrylovView &K, int k, TrsvKrylovState state)
 {
-  K.scalars->last = k - 1;
+  K.scalars->end = k;
   krylov_report(K, k, 0, state);
 }
 
@@ -146,23 +147,18 @@ void TrsvKrylovDestroy(TrsvKrylov **destroyed)
   *destroyed = NULL;
 }
 
-static __global__ void krylov_start(KrylovScalars *s)
-{
-  *s      = KrylovScalars();
-  s->last = INT_MAX;
-}
-
-TrsvError TrsvKrylovStart(TrsvKrylov *k, int rows, TrsvNorm norm, TrsvStream stream)
+TrsvError TrsvKrylovStart(TrsvKrylov *k, int rows, TrsvKrylovType type, TrsvNorm norm, TrsvStream stream)
 {
   const unsigned blocks = TrsvBlocks(rows, 2 * KRYLOV_BLOCK);
 
   k->view.rows = rows;
+  k->view.type = type;
   k->view.norm = norm;
   k->view.first += (unsigned)k->launched + 1;
   k->launched = 0;
   k->stream = stream;
   k->blocks = blocks < 1 ? 1 : blocks < k->most_blocks ? blocks : k->most_blocks;
-  return TrsvLaunch(krylov_start, 1, 1, 0, stream, k->view.scalars);
+  return TrsvDeviceClear(k->view.scalars, sizeof(*k->view.scalars), stream);
 }
 
 TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration *result)
@@ -179,12 +175,13 @@ TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration *result)
 
 /* alpha = rho / p.w. p is r0 of BiCGStab. */
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
-  krylov_alpha(const KrylovView K, int k, bool cg, const double *p, const double *w)
+  krylov_alpha(const KrylovView K, int k, const double *p, const double *w)
 {
   KrylovScalars *const s = K.scalars;
+  const bool           cg = K.type == TRSV_CG;
   double               sum[1] = {0};
 
-  if (k > s->last) return;
+  if (krylov_is_over(s, k)) return;
   krylov_each(K.rows, [&](int i) { sum[0] = fma(p[i], w[i], sum[0]); });
   if (!krylov_sum(K, sum)) return;
   const double before = s->curvature;
@@ -199,20 +196,21 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   krylov_half(const KrylovView K, int k, const double *w, const double *r, double *half)
 {
-  if (k > K.scalars->last) return;
+  if (krylov_is_over(K.scalars, k)) return;
   const double alpha = K.scalars->alpha;
   krylov_each(K.rows, [&](int i) { half[i] = fma(-alpha, w[i], r[i]); });
 }
 
-/* rho = r.z, beta = rho / the previous rho, and the norm. */
+/* rho = r.z, beta = rho / the previous rho, and the norm. z is r0 of BiCGStab, which does not use this beta. */
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
-  cg_residual(const KrylovView K, int k, const double *r, const double *z, const TrsvStopping stopping)
+  krylov_residual(const KrylovView K, int k, const double *r, const double *z, const TrsvStopping stopping)
 {
-  KrylovScalars *const s = K.scalars;
-  const double *const  v = K.norm == TRSV_NORM_UNPRECONDITIONED ? r : z;
+  KrylovScalars *const s  = K.scalars;
+  const bool           cg = K.type == TRSV_CG;
+  const double *const  v  = cg && K.norm != TRSV_NORM_UNPRECONDITIONED ? z : r;
   double               sum[2] = {0, 0};
 
-  if (k > s->last) return;
+  if (krylov_is_over(s, k)) return;
   krylov_each(K.rows, [&](int i) {
     sum[0] = fma(r[i], z[i], sum[0]);
     sum[1] = fma(v[i], v[i], sum[1]);
@@ -223,17 +221,18 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   s->rho  = rho;
   s->beta = rho / before;
   krylov_finish(K, k, norm,
-                !krylov_is_finite(rho)           ? TRSV_NEXT_NOT_A_NUMBER
-                : rho == 0                       ? TRSV_NEXT_ZERO
-                : k > 0 && rho * before < 0      ? TRSV_NEXT_INDEFINITE_PC
-                                                 : TRSV_RUNS,
+                !cg                         ? TRSV_RUNS
+                : !krylov_is_finite(rho)    ? TRSV_NEXT_NOT_A_NUMBER
+                : rho == 0                  ? TRSV_NEXT_ZERO
+                : k > 0 && rho * before < 0 ? TRSV_NEXT_INDEFINITE_PC
+                                            : TRSV_RUNS,
                 stopping);
 }
 
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   cg_advance(const KrylovView K, int k, const double *z, double *p, double *x)
 {
-  if (k > K.scalars->last) return;
+  if (krylov_is_over(K.scalars, k)) return;
   const double alpha = K.scalars->alpha, beta = K.scalars->beta;
   krylov_each(K.rows, [&](int i) {
     const double direction = p[i];
@@ -242,28 +241,13 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   });
 }
 
-static __global__ void __launch_bounds__(KRYLOV_BLOCK)
-  bcgs_residual(const KrylovView K, const double *r, const double *r0)
-{
-  const TrsvStopping never  = {};
-  double             sum[2] = {0, 0};
-
-  krylov_each(K.rows, [&](int i) {
-    sum[0] = fma(r[i], r0[i], sum[0]);
-    sum[1] = fma(r[i], r[i], sum[1]);
-  });
-  if (!krylov_sum(K, sum)) return;
-  K.scalars->rho = sum[0];
-  krylov_finish(K, 0, K.norm == TRSV_NORM_NONE ? 0 : sqrt(sum[1]), TRSV_RUNS, never);
-}
-
 /* p = r + beta (p - omega v) */
 static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   bcgs_direction(const KrylovView K, int k, const double *r, const double *v, double *p)
 {
   const KrylovScalars *const s = K.scalars;
 
-  if (k > s->last) return;
+  if (krylov_is_over(s, k)) return;
   if (k == 1) krylov_each(K.rows, [&](int i) { p[i] = r[i]; });
   else {
     const double beta = s->rho / s->rho_before * (s->alpha / s->omega), omega = s->omega;
@@ -278,7 +262,7 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   KrylovScalars *const s = K.scalars;
   double               sum[3] = {0, 0, 0};
 
-  if (k > s->last) return;
+  if (krylov_is_over(s, k)) return;
   krylov_each(K.rows, [&](int i) {
     sum[0] = fma(half[i], t[i], sum[0]);
     sum[1] = fma(t[i], t[i], sum[1]);
@@ -298,7 +282,7 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
   KrylovScalars *const s = K.scalars;
   double               sum[2] = {0, 0};
 
-  if (k > s->last) return;
+  if (krylov_is_over(s, k)) return;
   const double alpha = s->alpha, omega = s->omega;
   krylov_each(K.rows, [&](int i) {
     const double residual = fma(-omega, t[i], half[i]);
@@ -320,22 +304,16 @@ static __global__ void __launch_bounds__(KRYLOV_BLOCK)
 #define KRYLOV_LAUNCH(k, kernel, ...) \
   TrsvLaunch(kernel, (k)->blocks, KRYLOV_BLOCK, 0, (k)->stream, (k)->view, __VA_ARGS__)
 
-static TrsvError LaunchHalf(TrsvKrylov *c, int k, bool cg, const double *p, const double *w, const double *r,
-                            double *half)
+TrsvError TrsvKrylovResidual(TrsvKrylov *c, int k, const double *r, const double *z, const TrsvStopping *stopping)
+{
+  return KRYLOV_LAUNCH(c, krylov_residual, k, r, z, *stopping);
+}
+
+TrsvError TrsvKrylovHalf(TrsvKrylov *c, int k, const double *p, const double *w, const double *r, double *half)
 {
   c->launched = k;
-  TrsvCall(KRYLOV_LAUNCH(c, krylov_alpha, k, cg, p, w));
+  TrsvCall(KRYLOV_LAUNCH(c, krylov_alpha, k, p, w));
   return KRYLOV_LAUNCH(c, krylov_half, k, w, r, half);
-}
-
-TrsvError TrsvCGStep(TrsvKrylov *c, int k, const double *p, const double *w, double *r)
-{
-  return LaunchHalf(c, k, true, p, w, r, r);
-}
-
-TrsvError TrsvCGResidual(TrsvKrylov *c, int k, const double *r, const double *z, const TrsvStopping *stopping)
-{
-  return KRYLOV_LAUNCH(c, cg_residual, k, r, z, *stopping);
 }
 
 TrsvError TrsvCGAdvance(TrsvKrylov *c, int k, const double *z, double *p, double *x)
@@ -343,19 +321,9 @@ TrsvError TrsvCGAdvance(TrsvKrylov *c, int k, const double *z, double *p, double
   return KRYLOV_LAUNCH(c, cg_advance, k, z, p, x);
 }
 
-TrsvError TrsvBCGSResidual(TrsvKrylov *c, const double *r, const double *r0)
-{
-  return KRYLOV_LAUNCH(c, bcgs_residual, r, r0);
-}
-
 TrsvError TrsvBCGSDirection(TrsvKrylov *c, int k, const double *r, const double *v, double *p)
 {
   return KRYLOV_LAUNCH(c, bcgs_direction, k, r, v, p);
-}
-
-TrsvError TrsvBCGSHalf(TrsvKrylov *c, int k, const double *v, const double *r0, const double *r, double *s)
-{
-  return LaunchHalf(c, k, false, r0, v, r, s);
 }
 
 TrsvError TrsvBCGSUpdate(TrsvKrylov *c, int k, const double *p, const double *s, const double *t, const double *r0,

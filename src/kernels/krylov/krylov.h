@@ -16,6 +16,8 @@
 
 TRSV_C_BEGIN
 
+typedef enum { TRSV_CG, TRSV_BCGS } TrsvKrylovType; /* CG, or BiCGStab */
+
 /* The norm of an iteration; z is the preconditioned residual. BiCGStab: the norm of its residual, or none. */
 typedef enum {
   TRSV_NORM_NONE,             /* 0 */
@@ -58,23 +60,25 @@ TrsvError TrsvKrylovCreate(TrsvKrylov **);
 void      TrsvKrylovDestroy(TrsvKrylov **);
 
 /* Starts a solve; discards the previous one. The functions below use the stream, which may be NULL. */
-TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvNorm, TrsvStream);
+TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvKrylovType, TrsvNorm, TrsvStream);
 
 /* Waits until the device has reported iteration k, one of the last two that were launched. TRSV_ERR_DEVICE: the stream
    has failed, or is idle without that report. */
 TrsvError TrsvKrylovAwait(TrsvKrylov *, int k, TrsvIteration *);
 
-/* CG, Hestenes and Stiefel 1952. At first r, z = M r, p = z, and TrsvCGResidual() for k = 0; then, for k = 1, 2, ...:
-   w = A p; TrsvCGStep(); z = M r; TrsvCGResidual(), which reports k; TrsvCGAdvance(). z and w may be one vector. */
-TrsvError TrsvCGStep(TrsvKrylov *, int k, const double *p, const double *w, double *r); /* r -= alpha w */
-TrsvError TrsvCGResidual(TrsvKrylov *, int k, const double *r, const double *z, const TrsvStopping *);
+/* Parts of both methods. Residual: rho = r.z, and the norm. Half: alpha = rho / p.w; half = r - alpha w, may be r. */
+TrsvError TrsvKrylovResidual(TrsvKrylov *, int k, const double *r, const double *z, const TrsvStopping *);
+TrsvError TrsvKrylovHalf(TrsvKrylov *, int k, const double *p, const double *w, const double *r, double *half);
+
+/* CG, Hestenes and Stiefel 1952. At first r, z = M r, p = z, and TrsvKrylovResidual(r, z) for k = 0; then, for k = 1,
+   2, ...: w = A p; TrsvKrylovHalf(p, w, r, r); z = M r; TrsvKrylovResidual(r, z), which reports k; TrsvCGAdvance(). z
+   and w may be one vector. */
 TrsvError TrsvCGAdvance(TrsvKrylov *, int k, const double *z, double *p, double *x); /* x += alpha p; p = z + beta p */
 
-/* BiCGStab, van der Vorst 1992; K is the preconditioned operator. At first r, r0 = r, and TrsvBCGSResidual() for k = 0;
-   then, for k = 1, 2, ...: TrsvBCGSDirection(); v = K p; TrsvBCGSHalf(); t = K s; TrsvBCGSUpdate(), which reports k. */
-TrsvError TrsvBCGSResidual(TrsvKrylov *, const double *r, const double *r0);
+/* BiCGStab, van der Vorst 1992; K is the preconditioned operator. At first r, r0 = r, and TrsvKrylovResidual(r, r0) for
+   k = 0; then, for k = 1, 2, ...: TrsvBCGSDirection(); v = K p; TrsvKrylovHalf(r0, v, r, s); t = K s; TrsvBCGSUpdate(),
+   which reports k. */
 TrsvError TrsvBCGSDirection(TrsvKrylov *, int k, const double *r, const double *v, double *p); /* v unread for k = 1 */
-TrsvError TrsvBCGSHalf(TrsvKrylov *, int k, const double *v, const double *r0, const double *r, double *s);
 TrsvError TrsvBCGSUpdate(TrsvKrylov *, int k, const double *p, const double *s, const double *t, const double *r0,
                          double *x, double *r, const TrsvStopping *);
 

@@ -344,7 +344,7 @@ TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, 
   TrsvError       error;
 
   *ordering = NULL;
-  if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
+  if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "the number of rows is %d; it must not be negative", rows);
   TrsvCall(TrsvAlloc(sizeof(*o), &o));
   o->rows   = rows;
   o->memory = memory;

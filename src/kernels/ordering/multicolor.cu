@@ -341,7 +341,7 @@ extern "C" TrsvError TrsvDeviceOrder(TrsvColorMatrix *A, TrsvOrdering *o)
   TrsvCall(TrsvLaunch(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, NULL, *A, sampled));
   TrsvCall(TrsvDeviceDownload(&samples, sampled, sizeof(samples), NULL));
   A->entries = samples.entries;
-  if (A->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", A->entries);
+  if (A->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "the last offset is %d, a negative number", A->entries);
   TrsvCall(TrsvGridFind(A, &samples, CheckGrid, &g, &grid));
   if (grid) {
     colors = TrsvGridColors(&g);

@@ -1,9 +1,5 @@
 /*
-   multicolor.h: the files of the multicolor ordering, and the formulas that host and device share.
-
-   multicolor.c     the ordering on the host; finds a regular grid; explains the colors
-   multicolor.cu    the ordering on a device
-   order_values.cu  magnitudes of values; the fill that ILU(0) discards
+   multicolor.h: the multicolor ordering, and the formulas that host and device share. multicolor.c explains the colors.
 */
 #ifndef TRSV_MULTICOLOR_H
 #define TRSV_MULTICOLOR_H

@@ -7,8 +7,6 @@
 #include <string.h>
 #include "solve/solve.h"
 
-#define ON_A_HOST(row) row(TrsvSerial)
-
 /* Algorithms for a device, or for the executor. */
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
   #define ON_A_DEVICE(row) \
@@ -34,7 +32,7 @@
   #define WITH_LIBRARIES(row)
 #endif
 
-#define ROWS(row) ON_A_HOST(row) ON_A_DEVICE(row) WITH_LIBRARIES(row)
+#define ROWS(row) row(TrsvSerial) ON_A_DEVICE(row) WITH_LIBRARIES(row)
 
 #define DECLARATION(name) extern const TrsvAlgorithm name;
 #define POINTER(name)     &name,

@@ -22,8 +22,9 @@ TrsvError TrsvTaskAnalyze(TrsvMemberTask *t)
 {
   t->T = *t->A;
   if (t->pair->transposed) TrsvCall(TrsvTranspose(t->A, &t->T, &t->offsets, &t->source));
-  TrsvCall(TrsvAnalysisGet(&t->T, &t->analysis, &t->made));
-  t->entries = TrsvStoredEntries(&t->T, t->analysis);
+  if (!t->T.analysis) TrsvCall(TrsvAnalyze(&t->T, &t->made));
+  t->analysis = t->made ? t->made : t->T.analysis;
+  t->entries  = TrsvStoredEntries(&t->T, t->analysis);
   return TRSV_SUCCESS;
 }
 
@@ -56,11 +57,11 @@ static TrsvError BeginPlan(const TrsvMemberTask *t)
                        &t->member->plan);
 }
 
-/* Begins the plan of another algorithm after an error of the one that was chosen. Returns it if there is no other. */
+/* After an error of the chosen algorithm, begins the plan of another one. Returns the error if there is no other. */
 static TrsvError ReplacePlan(const TrsvMemberTask *t, TrsvError error)
 {
   TrsvChoice *const    c       = &t->member->choice;
-  const TrsvAlgorithm *instead = t->named ? NULL : TrsvAlgorithmFallback(c->algorithm, error, t->alone);
+  const TrsvAlgorithm *instead = t->named || !error ? NULL : TrsvAlgorithmFallback(c->algorithm, error, t->alone);
 
   if (!instead) return error;
   (void)snprintf(c->reason, sizeof(c->reason),
@@ -81,10 +82,7 @@ static TrsvError BeginMember(void *task)
     t->member->statistics = t->analysis->statistics;
     error                 = ChooseAlgorithm(t);
   }
-  if (!error) {
-    error = BeginPlan(t);
-    if (error) error = ReplacePlan(t, error);
-  }
+  if (!error) error = ReplacePlan(t, BeginPlan(t));
   if (error) TrsvTaskFree(t);
   return error;
 }
@@ -188,34 +186,8 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
 {
   if (pair->fused) return pair->forward.plan->algorithm->pair->solve(pair->fused, b, x, stream);
-  TrsvCall(TrsvPairForward(pair, b, pair->work, stream));
-  return TrsvPairBackward(pair, pair->work, x, stream);
-}
-
-/* Checks that half a solve may use y. */
-static TrsvError CheckHalf(const TrsvPair *pair, const void *y)
-{
-  return pair->fused && y == pair->work
-             ? TrsvFail(TRSV_ERR_ARGUMENT, "one launch does both solves; the solution between them is not stored here")
-             : TRSV_SUCCESS;
-}
-
-TrsvError TrsvPairForward(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
-{
-  TrsvCall(CheckHalf(pair, y));
-  return TrsvPlanSolve(pair->forward.plan, b, y, stream);
-}
-
-TrsvError TrsvPairBackward(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
-{
-  TrsvCall(CheckHalf(pair, y));
-  return TrsvPlanSolveNext(pair->backward.plan, y, x, stream);
-}
-
-size_t TrsvPairBytes(const TrsvPair *pair)
-{
-  return pair->forward.plan->bytes + pair->backward.plan->bytes +
-         TrsvValueSize(pair->precision) * (size_t)pair->rows;
+  TrsvCall(TrsvPlanSolve(pair->forward.plan, b, pair->work, stream));
+  return TrsvPlanSolveNext(pair->backward.plan, pair->work, x, stream);
 }
 
 void TrsvPairDestroy(TrsvPair **pair)

@@ -46,9 +46,10 @@ TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *va
   unsigned long long bits = 0, *largest;
   TrsvError          failed;
 
-  TrsvCall(TrsvScratchUpload(&bits, sizeof(bits), &largest, stream));
+  TrsvCall(TrsvScratchAlloc(sizeof(bits), &largest, stream));
   failed = TrsvByType(A->precision, [&](auto value) {
     typedef decltype(value) T;
+    TrsvCall(TrsvDeviceClear(largest, sizeof(bits), stream));
     return TrsvLaunchEachIn(stream, residual_rows<T>, (size_t)A->rows, A->rows, A->offsets, A->columns,
                             A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values,
                             places ? *places : TrsvPermutation(), (const T *)b, (const T *)x, largest);

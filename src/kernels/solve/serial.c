@@ -8,6 +8,7 @@
 #include <string.h>
 #include "solve/plan/plan.h"
 
+/* The data of a plan: one allocation, which also holds the arrays. */
 typedef struct {
   TrsvTriangle triangle;
   int         *offsets, *columns; /* [rows + 1], [entries off the diagonal] */
@@ -15,18 +16,7 @@ typedef struct {
   void        *values, *inverse;  /* inverse [rows], NULL with a unit diagonal */
 } Serial;
 
-static void SerialDestroy(TrsvPlan *plan)
-{
-  Serial *s = plan->data;
-
-  if (!s) return;
-  free(s->offsets);
-  free(s->columns);
-  free(s->source);
-  free(s->values);
-  free(s->inverse);
-  free(s);
-}
+static void SerialDestroy(TrsvPlan *plan) { free(plan->data); }
 
 static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
@@ -36,16 +26,15 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   Serial      *s;
 
   (void)analysis;
-  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
-  s = plan->data;
-  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)rows + 1), &s->offsets));
-  TrsvCall(TrsvAlloc(sizeof(int) * off, &s->columns));
-  if (source) TrsvCall(TrsvAlloc(map, &s->source));
-  TrsvCall(TrsvAlloc(size * off, &s->values));
-  if (stored) TrsvCall(TrsvAlloc(size * (size_t)rows, &s->inverse));
-  plan->bytes   = sizeof(*s) + sizeof(int) * ((size_t)rows + 1 + off) + map + size * all;
-  s->triangle   = A->triangle;
-  s->offsets[0] = 0;
+  plan->bytes = sizeof(*s) + sizeof(int) * ((size_t)rows + 1 + off) + map + size * all;
+  TrsvCall(TrsvAlloc(plan->bytes, &plan->data));
+  s           = plan->data;
+  s->triangle = A->triangle;
+  s->values   = s + 1;
+  s->inverse  = stored ? (char *)s->values + size * off : NULL;
+  s->offsets  = (int *)((char *)s->values + size * all);
+  s->columns  = s->offsets + rows + 1;
+  s->source   = source ? s->columns + off : NULL;
   for (int i = 0, to = 0; i < rows; i++) {
     int begin, end, diagonal;
 

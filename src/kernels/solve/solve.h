@@ -96,16 +96,10 @@ TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, con
                        const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower,
                        const TrsvAlgorithm *upper, double seconds, TrsvStream);
 
-/* Solves L U x = b, or the transposes; x is not b. */
+/* Solves L U x = b, or the transposes; x is not b. Either plan alone does half of that, from b to y or from y to x; y
+   may be pair->work if pair->fused is NULL. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
-
-/* The two halves of a solve, from b to y and from y to x; b and x are in the order of A. y may be pair->work if
-   pair->fused is NULL. y must not be b or x. */
-TrsvError TrsvPairForward(TrsvPair *, const void *b, void *y, TrsvStream);
-TrsvError TrsvPairBackward(TrsvPair *, const void *y, void *x, TrsvStream);
-
-size_t TrsvPairBytes(const TrsvPair *); /* in the pair's memory */
-void   TrsvPairDestroy(TrsvPair **);
+void      TrsvPairDestroy(TrsvPair **);
 
 /* TrsvPairFuse makes pair->fused, if one launch can do both solves; call it after plans were made or replaced. Call
    TrsvPairUnfuse before plans change. */

@@ -106,7 +106,7 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMemberTask *m, const void *val
   }
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
   free(b);
-  return error ? error : TrsvDeviceSynchronize();
+  return error ? error : TrsvDeviceWait(NULL);
 }
 
 /* Algorithms in the order of their predicted times, or the named one. */

@@ -49,14 +49,14 @@ void TestEntries(void)
       int      *rows;
 
       for (int i = 0; i < 2; i++) {
-        ExpectError(TrsvScratchUpload(visits[i], sizeof(visits[i]), &there, NULL), TRSV_SUCCESS, "TrsvScratchUpload");
-        ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &rows, NULL), TRSV_SUCCESS, "TrsvScratchUpload");
+        ExpectError(UploadNew(visits[i], sizeof(visits[i]), &there), TRSV_SUCCESS, "UploadNew");
+        ExpectError(UploadNew(offsets, sizeof(offsets), &rows), TRSV_SUCCESS, "UploadNew");
         if (i) TRSV_LAUNCH(each_row, 1, ROWS_BLOCK, 0, (TrsvStream)NULL, rows, 2, there);
         else TRSV_LAUNCH(each_entry, 1, THREADS, 0, (TrsvStream)NULL, begin, begin + n, there);
         ExpectError(TrsvDeviceCheckLaunch("entries"), TRSV_SUCCESS, "a launch");
         ExpectError(TrsvDeviceDownload(visits[i], there, sizeof(visits[i]), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
-        TrsvScratchFree(there, NULL);
-        TrsvScratchFree(rows, NULL);
+        TrsvDeviceFree(there);
+        TrsvDeviceFree(rows);
         for (int k = 0; k <= 300; k++)
           Expect(visits[i][k] == (k >= n            ? 0u
                                   : i && k >= n / 3 ? 2u

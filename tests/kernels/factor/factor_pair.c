@@ -90,8 +90,8 @@ static void *SolvePair(TrsvPair *pair, const void *b)
   void *x = malloc(sizeof(double) * (size_t)pair->rows);
 
   memset(x, 0xa5, sizeof(double) * (size_t)pair->rows);
-  ExpectError(TrsvPairForward(pair, b, pair->work, NULL), TRSV_SUCCESS, "TrsvPairForward");
-  ExpectError(TrsvPairBackward(pair, pair->work, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+  ExpectError(TrsvPlanSolve(pair->forward.plan, b, pair->work, NULL), TRSV_SUCCESS, "the solve with L");
+  ExpectError(TrsvPlanSolveNext(pair->backward.plan, pair->work, x, NULL), TRSV_SUCCESS, "the solve with U");
   return x;
 }
 
@@ -192,8 +192,8 @@ static void CheckSharedVector(TrsvFactorKind kind)
         TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-      ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
-      ExpectError(TrsvPairBackward(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+      ExpectError(TrsvPlanSolve(pair->forward.plan, A.values, y, NULL), TRSV_SUCCESS, "the solve with L");
+      ExpectError(TrsvPlanSolveNext(pair->backward.plan, y, want, NULL), TRSV_SUCCESS, "the solve with U");
       ExpectError(TrsvPairSolve(pair, A.values, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       Expect(!memcmp(x, want, sizeof(double) * (size_t)A.rows), "round %d: other bits than two launches have", round);
     }

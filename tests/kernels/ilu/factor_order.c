@@ -110,8 +110,8 @@ static void CheckEveryType(void)
   ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_HOST, &with), TRSV_SUCCESS, "values");
   ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, NULL, TRSV_HOST, &without), TRSV_SUCCESS, "none");
   Expect(memcmp(with->order, without->order, sizeof(int) * rows) != 0, "values change nothing");
-  ExpectError(TrsvScratchUpload(A.offsets, bytes, &offsets, NULL), TRSV_SUCCESS, "offsets");
-  ExpectError(TrsvScratchUpload(A.columns, sizeof(int) * (size_t)n, &columns, NULL), TRSV_SUCCESS, "columns");
+  ExpectError(UploadNew(A.offsets, bytes, &offsets), TRSV_SUCCESS, "offsets");
+  ExpectError(UploadNew(A.columns, sizeof(int) * (size_t)n, &columns), TRSV_SUCCESS, "columns");
   for (int type = 0; type < 4; type++) {
     const TrsvPrecision p      = (TrsvPrecision)type;
     void               *values = MakeArray(p, n), *there;
@@ -119,18 +119,18 @@ static void CheckEveryType(void)
 
     for (int k = 0; k < n; k++)
       Set(values, p, Reals(p, k) + TrsvIsComplex(p), (k & 1 ? -1 : 1) * Get(A.values, TRSV_DOUBLE, k));
-    ExpectError(TrsvScratchUpload(values, TrsvValueSize(p) * (size_t)n, &there, NULL), TRSV_SUCCESS, "values");
+    ExpectError(UploadNew(values, TrsvValueSize(p) * (size_t)n, &there), TRSV_SUCCESS, "values");
     if (ExpectError(TrsvDeviceOrderValues(&(TrsvCSR){A.rows, offsets, columns, there}, p, &made), TRSV_SUCCESS,
                     "TrsvDeviceOrderValues")) {
       ExpectError(TrsvDeviceDownload(order, made->order, sizeof(int) * rows, NULL), TRSV_SUCCESS, "order");
       Expect(!memcmp(order, with->order, sizeof(int) * rows), "another order with %s", PrecisionName(p));
     }
     TrsvOrderingDestroy(&made);
-    TrsvScratchFree(there, NULL);
+    TrsvDeviceFree(there);
     free(values);
   }
-  TrsvScratchFree(offsets, NULL);
-  TrsvScratchFree(columns, NULL);
+  TrsvDeviceFree(offsets);
+  TrsvDeviceFree(columns);
   TrsvOrderingDestroy(&with);
   TrsvOrderingDestroy(&without);
   FreeSquare(&A);

@@ -59,7 +59,10 @@ static void CheckSolve(TrsvIlu *ilu, const TrsvTriangles *t, TrsvMemory memory, 
     ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_FORWARD, b, NULL, NULL), TRSV_SUCCESS, where);
     ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_BACKWARD, NULL, x, NULL), TRSV_SUCCESS, where);
     ExpectClose(TRSV_DOUBLE, rows, x, want, where);
-  } else ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_FORWARD, b, NULL, NULL), TRSV_ERR_ARGUMENT, where);
+  } else {
+    ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_FORWARD, b, NULL, NULL), TRSV_ERR_ARGUMENT, where);
+    ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_BACKWARD, NULL, x, NULL), TRSV_ERR_ARGUMENT, where);
+  }
   Expect(TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE) ==
            2.0 * (t->L.offsets[rows] + t->U.offsets[rows] - rows) + rows,
          "%s: %g flops", where, TrsvIluFlops(ilu, memory, transposed, TRSV_SOLVE));

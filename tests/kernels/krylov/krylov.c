@@ -49,19 +49,19 @@ static int DeviceCG(Solver *w, const System *S, const double *b, TrsvNorm norm, 
   int launched = 0, read = 0;
 
   for (int i = 0; i < n; i++) x[i] = 0, r[i] = b[i];
-  ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+  ExpectError(TrsvKrylovStart(k, n, TRSV_CG, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
   Precondition(S, r, z);
   memcpy(p, z, sizeof(*p) * (size_t)n);
-  ExpectError(TrsvCGResidual(k, 0, r, z, stopping), TRSV_SUCCESS, "TrsvCGResidual");
+  ExpectError(TrsvKrylovResidual(k, 0, r, z, stopping), TRSV_SUCCESS, "TrsvKrylovResidual");
   if (!ExpectError(TrsvKrylovAwait(k, 0, it), TRSV_SUCCESS, "TrsvKrylovAwait")) return 0;
   if (norms) norms[0] = it->norm;
   while (it->state == TRSV_RUNS && read < ITERATIONS) {
     while (launched <= read + ahead && launched < ITERATIONS) {
       launched++;
       Multiply(S, p, z);
-      ExpectError(TrsvCGStep(k, launched, p, z, r), TRSV_SUCCESS, "TrsvCGStep");
+      ExpectError(TrsvKrylovHalf(k, launched, p, z, r, r), TRSV_SUCCESS, "TrsvKrylovHalf");
       Precondition(S, r, z);
-      ExpectError(TrsvCGResidual(k, launched, r, z, stopping), TRSV_SUCCESS, "TrsvCGResidual");
+      ExpectError(TrsvKrylovResidual(k, launched, r, z, stopping), TRSV_SUCCESS, "TrsvKrylovResidual");
       ExpectError(TrsvCGAdvance(k, launched, z, p, x), TRSV_SUCCESS, "TrsvCGAdvance");
     }
     if (!ExpectError(TrsvKrylovAwait(k, ++read, it), TRSV_SUCCESS, "TrsvKrylovAwait")) break;
@@ -81,10 +81,10 @@ static int DeviceBCGS(Solver *w, const System *S, const double *b, TrsvNorm norm
   int launched = 0, read = 0;
 
   for (int i = 0; i < n; i++) x[i] = 0;
-  ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+  ExpectError(TrsvKrylovStart(k, n, TRSV_BCGS, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
   Precondition(S, b, r);
   memcpy(r0, r, sizeof(*r) * (size_t)n);
-  ExpectError(TrsvBCGSResidual(k, r, r0), TRSV_SUCCESS, "TrsvBCGSResidual");
+  ExpectError(TrsvKrylovResidual(k, 0, r, r0, stopping), TRSV_SUCCESS, "TrsvKrylovResidual");
   if (!ExpectError(TrsvKrylovAwait(k, 0, it), TRSV_SUCCESS, "TrsvKrylovAwait")) return 0;
   if (norms) norms[0] = it->norm;
   while (it->state == TRSV_RUNS && read < ITERATIONS) {
@@ -92,7 +92,7 @@ static int DeviceBCGS(Solver *w, const System *S, const double *b, TrsvNorm norm
       launched++;
       ExpectError(TrsvBCGSDirection(k, launched, r, v, p), TRSV_SUCCESS, "TrsvBCGSDirection");
       Operate(S, p, v);
-      ExpectError(TrsvBCGSHalf(k, launched, v, r0, r, s), TRSV_SUCCESS, "TrsvBCGSHalf");
+      ExpectError(TrsvKrylovHalf(k, launched, r0, v, r, s), TRSV_SUCCESS, "TrsvKrylovHalf");
       Operate(S, s, t);
       ExpectError(TrsvBCGSUpdate(k, launched, p, s, t, r0, x, r, stopping), TRSV_SUCCESS, "TrsvBCGSUpdate");
     }
@@ -277,6 +277,7 @@ static void CheckNaturalNorm(void)
 static void CheckReports(void)
 {
   const TrsvStopping never = {0};
+  const TrsvNorm     norm  = TRSV_NORM_PRECONDITIONED;
   System             S     = MakeSystem(40, 1, 5);
   double            *b     = RightHandSide(40);
   Solver             w;
@@ -284,9 +285,9 @@ static void CheckReports(void)
   Begin("krylov: reports of earlier solves");
   if (CreateSolver(&w, 40))
     for (int solve = 0; solve < 5; solve++) {
-      (void)DeviceCG(&w, &S, b, TRSV_NORM_PRECONDITIONED, &never, 0, NULL);
+      (void)DeviceCG(&w, &S, b, norm, &never, 0, NULL);
       for (int short_solves = 0; short_solves <= solve; short_solves++)
-        ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+        ExpectError(TrsvKrylovStart(w.k, 40, TRSV_CG, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
       for (int i = 0; i <= ITERATIONS; i++)
         ExpectError(TrsvKrylovAwait(w.k, i, &w.it), TRSV_ERR_DEVICE, "nothing launched");
     }
@@ -295,10 +296,11 @@ static void CheckReports(void)
     double *const x = w.v[0], *const r = w.v[1], *const z = w.v[2], *const zero = w.v[3];
 
     for (int i = 0; i < 40; i++) x[i] = 0, r[i] = z[i] = 1, zero[i] = 0;
-    ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
-    for (int i = 0; i < 4; i++) ExpectError(TrsvCGResidual(w.k, i, r, z, &never), TRSV_SUCCESS, "TrsvCGResidual");
-    ExpectError(bcgs ? TrsvBCGSHalf(w.k, 4, zero, r, r, x) : TrsvCGStep(w.k, 4, zero, z, r), TRSV_SUCCESS, "half");
-    ExpectError(TrsvKrylovStart(w.k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+    ExpectError(TrsvKrylovStart(w.k, 40, bcgs ? TRSV_BCGS : TRSV_CG, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+    for (int i = 0; i < 4; i++)
+      ExpectError(TrsvKrylovResidual(w.k, i, r, z, &never), TRSV_SUCCESS, "TrsvKrylovResidual");
+    ExpectError(TrsvKrylovHalf(w.k, 4, bcgs ? r : zero, bcgs ? zero : z, r, bcgs ? x : r), TRSV_SUCCESS, "half");
+    ExpectError(TrsvKrylovStart(w.k, 40, TRSV_CG, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
     ExpectError(TrsvKrylovAwait(w.k, 0, &w.it), TRSV_ERR_DEVICE, "nothing launched after half an iteration");
   }
   End();
@@ -320,7 +322,7 @@ static void CheckFailures(void)
 
     SimtFailAt(at, 0);
     error = TrsvKrylovCreate(&k);
-    if (!error) error = TrsvKrylovStart(k, 10, TRSV_NORM_NONE, NULL);
+    if (!error) error = TrsvKrylovStart(k, 10, TRSV_CG, TRSV_NORM_NONE, NULL);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!failed == !error, "call %ld: error %d", at, error);

@@ -135,8 +135,8 @@ static void CheckErrors(void)
   for (int e = 0; e < 3; e++) {
     int *device, *d;
 
-    ExpectError(TrsvScratchUpload(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS,
+    ExpectError(UploadNew(e < 2 ? offsets : falling, sizeof(offsets), &device), TRSV_SUCCESS, "offsets");
+    ExpectError(UploadNew((const int *[]){above, below, good}[e], sizeof(good), &d), TRSV_SUCCESS,
                 "columns");
     ExpectError(
       TrsvOrderMulticolor(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE,
@@ -175,8 +175,8 @@ static void CheckRandomFaults(void)
       if (RandomBelow(&rng, 2)) columns[RandomBelow(&rng, stored)] = value;
       else offsets[RandomBelow(&rng, rows)] = value;
     }
-    ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(UploadNew(offsets, sizeof(int) * ((size_t)rows + 1), &o), TRSV_SUCCESS, "offsets");
+    ExpectError(UploadNew(columns, sizeof(int) * (size_t)stored, &c), TRSV_SUCCESS, "columns");
     error = TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &host);
     there = TrsvOrderMulticolor(rows, o, c, NULL, TRSV_DEVICE, &device);
     *(error ? &refused : &made) += 1;
@@ -238,8 +238,8 @@ static void CheckGivesUp(void)
   Begin("multicolor: a word is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
   for (int i = 0; i < HALF; i++) columns[i] = i;
-  ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
-  ExpectError(TrsvScratchUpload(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
+  ExpectError(UploadNew(offsets, sizeof(offsets), &o), TRSV_SUCCESS, "offsets");
+  ExpectError(UploadNew(columns, sizeof(columns), &c), TRSV_SUCCESS, "columns");
   SimtSettings.resident = 1; /* the first block ends before the second starts */
   SimtSettings.bounded  = 1;
   SimtSettings.loser    = "multicolor_words";

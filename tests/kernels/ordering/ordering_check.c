@@ -28,12 +28,12 @@ static void CheckDevice(int rows, const int *offsets, const int *columns, const 
   double       *v      = NULL;
   TrsvOrdering *device = NULL;
 
-  if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets"))
+  if (!ExpectError(UploadNew(offsets, sizeof(int) * ((size_t)rows + 1), &o), TRSV_SUCCESS, "offsets"))
     goto done;
-  if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns"))
+  if (!ExpectError(UploadNew(columns, sizeof(int) * (size_t)offsets[rows], &c), TRSV_SUCCESS, "columns"))
     goto done;
   if (values &&
-      !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values"))
+      !ExpectError(UploadNew(values, sizeof(double) * (size_t)offsets[rows], &v), TRSV_SUCCESS, "values"))
     goto done;
   if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS,
                    "TrsvOrderMulticolor on the device"))

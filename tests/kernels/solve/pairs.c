@@ -74,8 +74,8 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
       SimtSchedule(seed + s);
       memset(x, 0xcd, bytes);
       if (seed >> s & 1) {
-        ExpectError(TrsvPairForward(pair, b, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
-        ExpectError(TrsvPairBackward(pair, y, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+        ExpectError(TrsvPlanSolve(pair->forward.plan, b, y, NULL), TRSV_SUCCESS, "the solve with L");
+        ExpectError(TrsvPlanSolveNext(pair->backward.plan, y, x, NULL), TRSV_SUCCESS, "the solve with U");
       } else ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       if (!s) memcpy(before, x, bytes);
       Expect(!memcmp(before, x, bytes) || (pair->forward.choice.algorithm->traits & TRSV_BITS_VARY) ||
@@ -93,9 +93,7 @@ static void CheckPair(Shape shape, int rows, TrsvPrecision precision, int transp
       Expect(!second ||
                (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "requested")),
              "the second solve is not by what was asked for");
-      Expect(*pair->forward.choice.reason && *pair->backward.choice.reason &&
-               TrsvPairBytes(pair) >= pair->forward.plan->bytes + pair->backward.plan->bytes,
-             "not all is filled in");
+      Expect(*pair->forward.choice.reason && *pair->backward.choice.reason, "not all is filled in");
     } else {
       TrsvPairDestroy(&pair);
       Expect(!pair, "TrsvPairDestroy leaves the pointer");

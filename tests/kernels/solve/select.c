@@ -141,7 +141,7 @@ static void CheckLimits(void)
   Expect(isinf(TrsvModelRecompute(&few, TRSV_DOUBLE)), "%d level sets are recomputed", few.levels);
   chains.levels         = 1000;
   chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole chain */
-  Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop,
+  Expect(TrsvModelSell(&chains, TRSV_DOUBLE) >= 1000 * TrsvModel.sell_hop,
          "level sets of slices of chains that do not fit");
   End();
 }

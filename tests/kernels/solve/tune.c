@@ -41,8 +41,8 @@ static void MakeInput(Setting *s, Shape shape, int rows, TrsvPrecision precision
       TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL),
       TRSV_SUCCESS, "TrsvPairTune on a host");
     Expect(!host->forward.trial_count, "a host was tuned");
-    (void)TrsvPairForward(host, s->b, s->y, NULL);
-    (void)TrsvPairBackward(host, s->y, s->want, NULL);
+    (void)TrsvPlanSolve(host->forward.plan, s->b, s->y, NULL);
+    (void)TrsvPlanSolveNext(host->backward.plan, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
   if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE,

@@ -34,7 +34,7 @@ template <class T, bool WAIT> static __global__ void __launch_bounds__(1024)
   TRSV_SHARED(unsigned, turn, 2);
   TRSV_SHARED_DYNAMIC(buffer);
 
-  if (threadIdx.x == 0) turn[0] = trsv_ticket(A.sync, &turn[1]);
+  if (threadIdx.x == 0) turn[0] = trsv_ticket(A.sync, gridDim.x, &turn[1]);
   __syncthreads();
   const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32,
             worker = (int)turn[0] * warps + warp;
@@ -123,8 +123,8 @@ static TrsvError AgAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   if (!TrsvSettingsGet(settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, 0, &a->scheme));
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
   error = h.launches > LAUNCHES_MAX
-            ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: the scheme needs %d launches a solve; the limit is %d", h.launches,
-                       LAUNCHES_MAX)
+            ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: the scheme needs %d launches for each solve; the limit is %d",
+                       h.launches, LAUNCHES_MAX)
             : UploadPlan(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
   TrsvAgPlanFree(&h);
   if (!error) error = TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);

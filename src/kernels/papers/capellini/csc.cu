@@ -46,7 +46,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(C.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(C.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int rows = C.A.rows, p = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   if (p >= rows) return;

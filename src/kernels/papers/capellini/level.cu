@@ -86,8 +86,8 @@ static TrsvError LevelAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   Level       *l;
 
   if (sets > LEVELS_MAX)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets need as many launches a solve; the limit is %d", sets,
-                    LEVELS_MAX);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets need as many launches for each solve; the limit is %d",
+                    sets, LEVELS_MAX);
   TrsvCall(TrsvAlloc(sizeof(*l), &plan->data));
   l            = (Level *)plan->data;
   l->precision = A->precision;

@@ -24,7 +24,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int p = (int)(start[0] * BLOCK + threadIdx.x), row = A.row(p < A.rows ? p : 0), warp_begin = A.row(p / 32 * 32);
   bool         done = p >= A.rows;

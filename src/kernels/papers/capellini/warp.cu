@@ -26,7 +26,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int p = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   if (p >= A.rows) return;

@@ -133,7 +133,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   TRSV_SHARED(T, partial, 2 * DENSE_BLOCK);
   TRSV_SHARED(T, diagonal, DENSE_TILE * DENSE_TILE);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(D.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(D.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int    s = (int)start[0], warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, p = s * DENSE_TILE + lane;
   const size_t half = (size_t)D.slots * D.padded();
@@ -223,7 +223,7 @@ static TrsvError AllocateDense(TrsvDense *d)
   TrsvCall(TrsvSyncCreate(&d->sync));
   TrsvCall(TrsvClearWords(d->precision, words, d->words, NULL, NULL));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
-  return TrsvDeviceSynchronize();
+  return TrsvDeviceWait(NULL);
 }
 
 /* The strips of a block: the smallest power of two that covers the rows or the triangle. */
@@ -243,7 +243,7 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
 
   *dense = NULL;
   if (rows < 0 || (settings && settings->block < 0))
-    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: no triangle has %d rows, blocks of %d rows", rows,
+    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: %d rows in blocks of %d: neither may be negative", rows,
                     settings ? settings->block : 0);
   if (rows > ROWS_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: a triangle of %d rows; the limit is %d", rows, ROWS_MAX);
@@ -272,7 +272,8 @@ extern "C" TrsvError TrsvDenseSetValues(TrsvDense *d, const void *values, int le
   const DenseValues from = {values, leading, 0, NULL, NULL};
 
   if (leading < d->rows)
-    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: columns of %d values are only %d apart", d->rows, leading);
+    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: the columns have %d values, but the leading dimension is %d",
+                    d->rows, leading);
   return DenseSetValues(d, &from, stream);
 }
 

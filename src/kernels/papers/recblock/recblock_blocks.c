@@ -236,7 +236,7 @@ static TrsvError ChooseKernels(Maker *m, int has_cusparse)
   if (launches > LAUNCHES_MAX)
     return TrsvFail(
       TRSV_ERR_UNSUPPORTED,
-      "recblock: level-set kernels need %ld launches a solve; the limit is %d; use triangle=syncfree",
+      "recblock: level-set kernels need %ld launches for each solve; the limit is %d; use triangle=syncfree",
       launches, LAUNCHES_MAX);
   r->offset_count = (int)offsets;
   r->index_count  = (int)index;

@@ -3,7 +3,7 @@
 
    Mapping: a thread for each place; in the sync-free solve LANES lanes share a row, in the vector product a warp does.
    Memory order: y has the solution of each place, NOT_READY until it is known; right has b minus products so far.
-     Launches run in sequence: an early launch (launch.cuh) accesses neither before the previous launch is over. Within
+     Launches run in sequence: an early launch (threads.cuh) accesses neither before the previous launch is over. Within
      a launch nothing crosses threads, except in the sync-free solve, where a solution is one word that is its own flag.
    Why it ends: only the sync-free solve waits, for smaller places of its block. Those of other thread blocks have
      smaller tickets, so these have started. Those of the same warp get solved: in each turn of the loop every lane
@@ -112,7 +112,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, gridDim.x, &start[1]);
   __syncthreads();
   const int k = (int)(start[0] * (RECBLOCK_BLOCK / LANES) + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES),
             p            = A.first + k;

@@ -99,40 +99,62 @@ static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
          TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), precision);
 }
 
-static TrsvError AllocatePlan(TrsvPlan *plan)
+static int MayInvert(const TrsvPlan *plan, const TrsvStatistics *s)
 {
-  if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk needs %d KB of shared memory for a block", CHUNK_SHARED / 1024);
-  return TrsvAlloc(sizeof(ChunkPlan), &plan->data);
+  return plan->algorithm == &TrsvChunk && s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
 }
 
-static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+/* Returns 1 if statistics predict that inverted blocks are faster. */
+static int AreLikely(const TrsvPlan *plan, const TrsvStatistics *s)
 {
-  TrsvCall(AllocatePlan(plan));
-  return TrsvChunkScheduleBegin(plan, A, analysis, source, plan->rank);
+  return TrsvModelInverse(s, plan->precision) < TrsvModelChunk(s, plan->precision);
 }
 
-/* Rank 0 has inverted blocks if statistics predict that they may be faster, and counts that they are. Rank 1 is the
-   other form, if its product is predicted to be faster than the triangle at all. Further ranks have no inverted
-   blocks. */
+/* Begins the plan with inverted blocks. Rank 0: if the prediction from counts is below a limit, which is lower for
+   short rows, because the prediction is then too low. Rank 1: if rank 0 has no inverted blocks. asked: 1 if rank 0 has
+   them below that limit; 0: it never has. */
+static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                               int asked)
+{
+  const double limit = analysis->statistics.row_mean > TrsvModel.inverse_long_row ? 1 : TrsvModel.inverse_faster;
+
+  return TrsvInverseBegin(plan, A, analysis, source, plan->rank && asked ? limit : 0, plan->rank ? 1 : limit,
+                          &Data(plan)->inverse);
+}
+
+/* Rank 0 has inverted blocks if statistics, or the schedule without them, predict that they are faster, and so do
+   counts of the entries of their product. Rank 1 is the other form, if its product is predicted to be faster than the
+   triangle at all. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvStatistics *s        = &analysis->statistics;
-  const int             possible = s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows,
-                        rank     = plan->rank - possible; /* without inverted blocks */
-  const double          likely   = TrsvModel.inverse_likely * TrsvModelChunk(s, plan->precision),
-                        faster   = TrsvModelInverse(s, plan->precision) < likely ? TrsvModel.inverse_faster : 0;
+  const TrsvStatistics *s    = &analysis->statistics;
+  const int             rank = plan->rank - MayInvert(plan, s); /* without inverted blocks */
 
-  TrsvCall(AllocatePlan(plan));
-  if (possible && plan->rank <= 1)
-    TrsvCall(TrsvInverseBegin(plan, A, analysis, source, plan->rank ? faster : 0, plan->rank ? 1 : faster,
-                              &Data(plan)->inverse));
+  if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk needs %d KB of shared memory for a block", CHUNK_SHARED / 1024);
+  TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
+  if (MayInvert(plan, s) && plan->rank <= 1 && AreLikely(plan, s))
+    TrsvCall(BeginInverted(plan, A, analysis, source, 1));
   return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkScheduleBegin(plan, A, analysis, source, rank > 0 ? rank : 0);
 }
 
+/* Statistics do not tell how many dependencies of a row are solved just before it. If there are many, the schedule
+   without inverted blocks takes much longer than predicted. */
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return Data(plan)->inverse ? TrsvInverseEnd(plan, Data(plan)->inverse) : TrsvChunkScheduleEnd(plan);
+  const TrsvStatistics *s = &analysis->statistics;
+  ChunkPlan *const      c = Data(plan);
+
+  if (MayInvert(plan, s) && plan->rank <= 1 && !AreLikely(plan, s)) {
+    double seconds;
+
+    TrsvCall(TrsvChunkScheduleWait(plan, &seconds));
+    const double slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
+    const int    slow     = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown < seconds / TrsvModel.inverse_instead;
+    if (slow || plan->rank) TrsvCall(BeginInverted(plan, A, analysis, source, slow));
+    if (c->inverse) TrsvChunkFreeSchedule(c);
+  }
+  return c->inverse ? TrsvInverseEnd(plan, c->inverse) : TrsvChunkScheduleEnd(plan);
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {
@@ -165,7 +187,6 @@ TRSV_ALGORITHM(TrsvChunk) = {
 const TrsvAlgorithm TrsvChunkPlain = [] {
   TrsvAlgorithm plain = TrsvChunk;
 
-  plain.analyze = AnalyzeRank;
   plain.predict = TrsvModelChunk;
   plain.choices = CHUNK_CHOICES;
   return plain;

@@ -24,11 +24,7 @@ struct ChunkSources {
   int            stored;   /* the diagonal is stored */
 };
 
-enum {
-  CHUNK_PART      = 128,
-  CHUNK_EXPORTED  = 64,
-  CHUNK_APART_MAX = 255
-};
+enum { CHUNK_PART = 128, CHUNK_EXPORTED = 64, CHUNK_APART_MAX = 255 };
 
 /* The arguments of the solve kernels. A place is the index of a record in its stage: step * width + lane. */
 struct ChunkView {
@@ -73,8 +69,7 @@ struct ChunkPlan : ChunkView {
 /* Offsets of values in a record, and of records in a stage. */
 template <class T, int K, int W> struct ChunkLayout {
   static constexpr unsigned rows = CHUNK_ROWS(K, sizeof(T)), steps = CHUNK_ROWS(K, sizeof(T)) / W,
-                            quads = CHUNK_QUADS(K, sizeof(T)),
-                            step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
+                            quads = CHUNK_QUADS(K, sizeof(T)), step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
 
   /* The offset of a byte of a record from the start of the stage. */
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte)
@@ -103,9 +98,11 @@ static __device__ __forceinline__ unsigned chunk_sums(unsigned values, unsigned 
 TrsvError ChunkRank(const TrsvStatistics *, TrsvPrecision, TrsvChunkSettings choice[CHUNK_CHOICES],
                     double time[CHUNK_CHOICES], int *choices);
 
-/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. End waits
-   for it and makes the records. Without rows there is no schedule. */
+/* chunk_plan.cu: Begin launches the schedule of a plan, with the settings of this rank by predicted time. Wait waits
+   for it, and predicts the seconds of a solve by it. End waits if Wait has not, and makes the records. Without rows
+   there is no schedule. */
 TrsvError TrsvChunkScheduleBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
+TrsvError TrsvChunkScheduleWait(TrsvPlan *, double *seconds);
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 

@@ -1,6 +1,4 @@
-/*
-   chunk with complex values.
-*/
+/* chunk with complex values. */
 #define TRSV_REAL TrsvComplex<double>
 #include "solve/chunk/chunk_solve.cu"
 

@@ -46,13 +46,13 @@ struct ChunkEmission : ChunkSchedule {
   int            *first_export;
 };
 
-static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
+static TRSV_INLINE int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
 
 /* The stage, in its chunk, of record i in the order of times. */
-static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i) { return e.at[e.node[i]] / e.rows; }
+static TRSV_INLINE int emit_stage(const ChunkEmission &e, int i) { return e.at[e.node[i]] / e.rows; }
 
 /* Calls f(dependency, source) for each dependency of a record. */
-template <class F> static __device__ __forceinline__ void emit_dependencies(const ChunkEmission &e, int node, F f)
+template <class F> static TRSV_INLINE void emit_dependencies(const ChunkEmission &e, int node, F f)
 {
   const int      p = e.owner ? e.owner[node] : node, records = chunk_first(e.first, p + 1) - chunk_first(e.first, p);
   const ChunkRow row   = chunk_row(e.G, p);
@@ -65,13 +65,13 @@ template <class F> static __device__ __forceinline__ void emit_dependencies(cons
     for (int x = end - begin, b = r * K - begin; x < take; x++, b++) f(e.first[p] + b, 1);
   }
   for (int j = begin; j < end; j++) {
-    const int k = row.begin + (records > 1 ? e.sorted[row.begin + j] : j), c = chunk_position(e.G, k);
+    const int k = row.begin + (records > 1 ? e.sorted[row.begin + j] : j), c = e.G.position(k);
     f(chunk_first(e.first, c + 1) - 1, chunk_source(e.G, k));
   }
 }
 
 /* Calls f(dependency) for each use of a record: a result of another chunk, or one that has left the ring. */
-template <class F> static __device__ __forceinline__ void emit_uses(const ChunkEmission &e, int i, F f)
+template <class F> static TRSV_INLINE void emit_uses(const ChunkEmission &e, int i, F f)
 {
   const int node = e.node[i], first = chunk_first(e.first, e.cuts[emit_chunk(e, i)]), W = e.settings.width,
             step = e.at[node] / W;

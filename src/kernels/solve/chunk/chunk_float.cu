@@ -1,5 +1,3 @@
-/*
-   chunk in single precision.
-*/
+/* chunk in single precision. */
 #define TRSV_REAL float
 #include "solve/chunk/chunk_solve.cu"

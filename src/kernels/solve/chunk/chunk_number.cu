@@ -19,8 +19,8 @@ static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nod
 {
   const int p = trsv_index();
 
-  if (p >= e.G.n) return;
-  const unsigned chunk = (unsigned)chunk_of(p, e.G.n, e.first, e.settings.chunks) << e.bits;
+  if (p >= e.G.rows) return;
+  const unsigned chunk = (unsigned)chunk_of(p, e.G.rows, e.first, e.settings.chunks) << e.bits;
   for (int u = chunk_first(e.first, p); u < chunk_first(e.first, p + 1); u++) {
     keys[u]  = chunk | (unsigned)e.time[u];
     nodes[u] = u;
@@ -85,7 +85,7 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   int             totals[3];
 
   /* each off-diagonal entry and each partial sum is a dependency */
-  e->dependencies = (size_t)(o->entries - (o->graph.stored ? o->graph.n : 0)) + n - (size_t)o->graph.n;
+  e->dependencies = (size_t)(o->entries - (o->graph.stored ? o->graph.rows : 0)) + n - (size_t)o->graph.rows;
   TrsvCall(ChunkCount(n + e->dependencies, "records and dependencies"));
   (ChunkSchedule &)*e         = *t;
   e->settings.import_lifetime = lifetime;
@@ -105,7 +105,7 @@ TrsvError TrsvChunkNumber(TrsvPrecision precision, const ChunkHeights *o, const 
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
-  TrsvCall(TrsvLaunchEach(emit_keys, (size_t)e->G.n, *e, keys, e->at));
+  TrsvCall(TrsvLaunchEach(emit_keys, (size_t)e->G.rows, *e, keys, e->at));
   TrsvCall(TrsvDeviceSort(t->nodes, key_bits, keys, e->key, e->at, e->node));
   TrsvCall(TrsvLaunchEach(emit_steps, n, *e, e->step + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
@@ -145,7 +145,7 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
 }
 
 /* True if the j-th use of the sorted list is the first of its group. */
-static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
+static TRSV_INLINE bool cells_head(const ChunkEmission &e, int j)
 {
   if (!j || e.used[j] != e.used[j - 1]) return true;
   const int i = e.user[e.sorted_use[j]], h = e.user[e.sorted_use[j - 1]];
@@ -155,7 +155,7 @@ static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
 }
 
 /* True if the previous chunk of the same cluster pushes the result to chunk q. */
-static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int q, int node)
+static TRSV_INLINE bool cells_pushed(const ChunkEmission &e, int q, int node)
 {
   if (q % e.settings.cluster == 0) return false;
   return node >= chunk_first(e.first, e.cuts[q - 1]) && node < chunk_first(e.first, e.cuts[q]);

@@ -18,12 +18,6 @@ static void FreeAttempt(ChunkPlan *c)
   c->sources      = ChunkSources();
 }
 
-static void FreeScratch(void **memory)
-{
-  TrsvScratchFree(*memory, NULL);
-  *memory = NULL;
-}
-
 /* Writes the plan of a schedule, with this lifetime of imports. *fits: 1 if the cells fit into shared memory; the
    schedule, which is then not needed any more, is freed. */
 static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int lifetime, int *fits)
@@ -36,12 +30,12 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   TrsvCall(TrsvChunkCells(plan, &e, &scratch, fits));
   if (!*fits) return TRSV_SUCCESS;
   for (TrsvScratch &s : scratch.early) s.release();
-  FreeScratch(&schedule->early);
-  FreeScratch(&heights->memory);
+  TrsvScratchRelease(schedule->early);
+  TrsvScratchRelease(heights->memory);
   TrsvCall(TrsvChunkWrite(plan, &e, &scratch));
   for (TrsvScratch &s : scratch.numbered) s.release();
-  FreeScratch(&schedule->memory);
-  FreeScratch(&heights->extended);
+  TrsvScratchRelease(schedule->memory);
+  TrsvScratchRelease(heights->extended);
   return TrsvChunkRecords(plan, &e);
 }
 
@@ -162,16 +156,27 @@ TrsvError TrsvChunkScheduleBegin(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 }
 
 /* If the schedule is too long for the best settings, tries the next ones. */
-TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
+TrsvError TrsvChunkScheduleWait(TrsvPlan *plan, double *seconds)
 {
-  ChunkSetup *&p = ((ChunkPlan *)plan->data)->setup;
+  ChunkSetup *const p     = ((ChunkPlan *)plan->data)->setup;
+  TrsvError         error = TrsvChunkPlaceEnd(&p->schedule);
 
-  if (!p) return TRSV_SUCCESS;
-  TrsvError error = TrsvChunkPlaceEnd(&p->schedule);
   while (error == TRSV_ERR_UNSUPPORTED && p->next < p->end) {
     error = TrsvChunkPlaceBegin(&p->heights, &p->choice[p->next++], &p->schedule);
     if (!error) error = TrsvChunkPlaceEnd(&p->schedule);
   }
+  if (!error) *seconds = TrsvChunkScheduleSeconds(&p->schedule.settings, p->schedule.times);
+  return error;
+}
+
+TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
+{
+  ChunkSetup *&p = ((ChunkPlan *)plan->data)->setup;
+  TrsvError    error = TRSV_SUCCESS;
+  double       seconds;
+
+  if (!p) return TRSV_SUCCESS;
+  if (p->schedule.placing) error = TrsvChunkScheduleWait(plan, &seconds);
   if (!error) error = Emit(plan, &p->heights, &p->schedule);
   FreeSetup(&p);
   return error;

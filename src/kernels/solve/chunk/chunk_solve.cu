@@ -223,7 +223,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   unsigned ticket = 0, start_turn = 0; /* set in the thread that takes the ticket */
 
   if (A.cluster > 1) trsv_cluster_arrive();
-  if (thread == 0 && rank == 0) ticket = trsv_ticket_of(A.sync, A.clusters, &start_turn);
+  if (thread == 0 && rank == 0) ticket = trsv_ticket(A.sync, A.clusters, &start_turn);
   if (thread == COPIER * 32) {
     for (unsigned i = 0; i < SLOTS; i++) {
       trsv_barrier_init(base + ARRIVED + i * 8, trsv_copy_lanes());

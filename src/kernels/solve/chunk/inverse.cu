@@ -191,8 +191,7 @@ TrsvError TrsvInverseEnd(TrsvPlan *plan, Inverse *v)
   InverseProduct *const P     = &v->unfinished;
   const TrsvError       error = TrsvPlanEnd(&P->matrix, &P->analysis, NULL, &v->product);
 
-  TrsvScratchFree(P->memory, NULL);
-  P->memory = NULL;
+  TrsvScratchRelease(P->memory);
   if (!error) plan->bytes += v->product->bytes;
   return error;
 }

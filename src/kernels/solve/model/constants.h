@@ -78,8 +78,9 @@
   C(inverse_chained,        0.2,      "share of rows in chains, from which the chain is that much shorter", choice) \
   C(inverse_grid,           1.3,      "1, time of grids over that of other patterns", choice) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
-  C(inverse_likely,         1.3,      "1, predicted time over that without blocks: entries are counted below", hand) \
+  C(inverse_instead,        1.3,      "1, time of a schedule over that predicted with blocks, at least", hand) \
   C(inverse_faster,         0.85,     "1, time predicted from counts over that without blocks: used below", choice) \
+  C(inverse_long_row,       8,        "entries of a row on average, above which that limit is 1", choice) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
   /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
   /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \

@@ -58,20 +58,20 @@ double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 
 /* The number of level sets of slices. A chain of n rows has n level sets of rows, but one level set of slices if it is
    in one slice. In a grid in multicolor order the longest path through rows has two chains. */
-static double SliceLevels(const TrsvStatistics *s, int slice)
+static double SliceLevels(const TrsvStatistics *s)
 {
   const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
 
-  return chain > slice / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
+  return chain > TRSV_SELL_SLICE / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
 /* The sum of: a launch; a hop for each level set of slices, or of rows if partial sums break up the chains; memory
    traffic, or the reads of the same lines of L2 if these take longer because most rows depend on the same rows. */
-double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide, int slice)
+double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
                entry  = EntrySeconds(precision, k->sell_entry_float, k->sell_entry_double) + scattered,
-               levels = s->row_mean > (double)wide ? s->levels : SliceLevels(s, slice);
+               levels = s->row_mean > (double)TRSV_SELL_WIDE ? s->levels : SliceLevels(s);
 
   return k->sell_launch + levels * k->sell_hop +
          fmax(entry * (double)s->nnz, k->sell_same * s->hub_fraction * (double)(s->nnz - s->rows));

@@ -21,11 +21,12 @@ typedef struct {
 extern TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel;
 
 /* Predicted seconds of a solve by: thread, without and with recomputation of every second level set; sell, with slices
-   of `slice` rows, which splits rows of more than `wide` dependencies; chunk, without and with inverted blocks.
-   INFINITY: never selected. */
+   of TRSV_SELL_SLICE rows, which splits rows of more than TRSV_SELL_WIDE dependencies; chunk, without and with inverted
+   blocks. INFINITY: never selected. */
+enum { TRSV_SELL_SLICE = 32, TRSV_SELL_WIDE = 6 };
 double TrsvModelThread(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelRecompute(const TrsvStatistics *, TrsvPrecision);
-double TrsvModelSell(const TrsvStatistics *, TrsvPrecision, int wide, int slice);
+double TrsvModelSell(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelChunk(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelInverse(const TrsvStatistics *, TrsvPrecision);
 

@@ -5,11 +5,6 @@
 #include <string.h>
 #include "solve/plan/plan.h"
 
-static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  return plan->algorithm->finish ? plan->algorithm->finish(plan, A, analysis, source) : TRSV_SUCCESS;
-}
-
 /* Runs the algorithm's analyze and finish on copies of their inputs, in the memory that the algorithm expects. */
 static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
@@ -39,7 +34,7 @@ static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   copied.order   = copy[2];
   copied.levels  = copy[3];
   if (!error) error = plan->algorithm->analyze(plan, &M, &copied, copy[4]);
-  if (!error) error = Finish(plan, &M, &copied, copy[4]);
+  if (!error && plan->algorithm->finish) error = plan->algorithm->finish(plan, &M, &copied, copy[4]);
   for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
   plan->given = given;
   return error;
@@ -72,14 +67,10 @@ const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 
-static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
-{
-  return !TrsvIsComplex(precision) || (a->traits & TRSV_TAKES_COMPLEX);
-}
-
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
-  return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
+  return (!TrsvIsComplex(precision) || a->traits & TRSV_TAKES_COMPLEX) &&
+         a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
 }
 
 TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
@@ -91,8 +82,8 @@ TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
   *plan = NULL;
   if (rank && rank >= algorithm->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s has no settings of rank %d", algorithm->name, rank);
-  if (!TakesValues(algorithm, A->precision))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s does not take complex values; name another, or none",
+  if (TrsvIsComplex(A->precision) && !(algorithm->traits & TRSV_TAKES_COMPLEX))
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s does not take complex values; name another, or auto",
                     algorithm->name);
   TrsvCall(TrsvAlloc(sizeof(*p), &p));
   p->algorithm = algorithm;
@@ -112,10 +103,10 @@ TrsvError TrsvPlanEnd(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
   const TrsvAlgorithm *algorithm = (*plan)->algorithm;
   TrsvError            error     = TRSV_SUCCESS;
 
-  if (A->memory == algorithm->pattern) error = Finish(*plan, A, analysis, source);
+  if (A->memory == algorithm->pattern && algorithm->finish) error = algorithm->finish(*plan, A, analysis, source);
   if (!error) error = KeepPermutation(*plan, A->memory);
   /* the set-up works in the current stream; another stream may solve */
-  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
+  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceWait(NULL);
   if (error) TrsvPlanDestroy(plan);
   return error;
 }
@@ -130,17 +121,20 @@ TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
 TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
 {
   const TrsvAlgorithm *a      = plan->algorithm;
+  const size_t         bytes  = TrsvValueSize(plan->precision) * (size_t)plan->values;
   void                *staged = NULL;
-  TrsvError            error;
+  TrsvError            error  = TRSV_SUCCESS;
 
   if (!plan->rows) return TRSV_SUCCESS;
   if (memory == TRSV_DEVICE && a->memory == TRSV_HOST)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
   plan->fresh  = 1;
   plan->filled = 0;
-  if (memory != a->memory)
-    TrsvCall(TrsvScratchUpload(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
-  error = a->set_values(plan, staged ? staged : values, stream);
+  if (memory != a->memory) {
+    TrsvCall(TrsvScratchAlloc(bytes, &staged, stream));
+    error = TrsvDeviceUpload(staged, values, bytes, stream);
+  }
+  if (!error) error = a->set_values(plan, staged ? staged : values, stream);
   if (staged) TrsvScratchFree(staged, stream);
   plan->filled = !error;
   return error;

@@ -22,7 +22,6 @@
 */
 #include <stdio.h>
 #include "device/setup.cuh"
-#include "solve/model/model.h"
 #include "solve/rows/sell_solve.cuh"
 
 extern template TrsvError SellLaunch<TrsvComplex<float>>(const Sell *, bool, const void *, void *, TrsvStream);
@@ -102,7 +101,7 @@ static __global__ void __launch_bounds__(BLOCK)
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, gridDim.x, &start[1]);
   __syncthreads();
   const int i = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
   if (i >= slices) return;
@@ -346,11 +345,6 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
   (void)snprintf(line, size, "%d slices, %d level sets%s", s->slices, s->levels, s->base ? ", columns of 16 bits" : "");
 }
 
-static double SellPredict(const TrsvStatistics *s, TrsvPrecision precision)
-{
-  return TrsvModelSell(s, precision, WIDE, LANES);
-}
-
 TRSV_ALGORITHM(TrsvSell) = {
   .name       = "sell",
   .summary    = "a warp for each slice of 32 rows (SELL)",
@@ -362,7 +356,7 @@ TRSV_ALGORITHM(TrsvSell) = {
   .set_values = TrsvLevelCSRSetValues,
   .solve      = SellSolve,
   .destroy    = SellDestroy,
-  .predict    = SellPredict,
+  .predict    = TrsvModelSell,
   .describe   = SellDescribe,
   .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_TAKES_COMPLEX,
 };

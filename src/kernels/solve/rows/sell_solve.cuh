@@ -29,17 +29,18 @@
 #define TRSV_SELL_SOLVE_CUH
 
 #include <limits.h>
+#include "solve/model/model.h"
 #include "solve/rows/level_csr.h"
 
 enum {
   BLOCK  = 256,
-  LANES  = 32,
+  LANES  = TRSV_SELL_SLICE,
   WARPS  = BLOCK / LANES,
-  NARROW = 4,        /* entries of a row, which its lane has in registers, at most */
-  WIDE   = 6,        /* the same if the longest row has 5 or 6 entries */
-  TURNS  = 3,        /* turns of a chain without a branch between them: enough for a grid in multicolor order */
-  NONE   = SHRT_MIN, /* a column without an entry. Other columns: position - base, >= 0, of a row of another slice;
-                        ~lane, < 0, of a row of this slice */
+  NARROW = 4,              /* entries of a row, which its lane has in registers, at most */
+  WIDE   = TRSV_SELL_WIDE, /* the same if the longest row has 5 or 6 entries */
+  TURNS  = 3,              /* turns of a chain without a branch between them: enough for a grid in multicolor order */
+  NONE   = SHRT_MIN,       /* a column without an entry. Other columns: position - base, >= 0, of a row of another
+                              slice; ~lane, < 0, of a row of this slice */
 
   /* fields of a slice's shape; bits 0 to 7: the number of its rows */
   TRSV_SHAPE_WIDTH = 8,       /* from this bit on: entries of the longest row */
@@ -236,7 +237,7 @@ template <class T, class C, int MOST> static __global__ void __launch_bounds__(B
   TRSV_SHARED(unsigned, start, 2);
 
   if (threadIdx.x == 0) {
-    start[0] = trsv_ticket(S.A.sync, &start[1]);
+    start[0] = trsv_ticket(S.A.sync, gridDim.x, &start[1]);
     start[1] = start[1] ? S.A.rows : 0;
   }
   __syncthreads();

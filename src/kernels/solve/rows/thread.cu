@@ -24,8 +24,7 @@ static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
 static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int faster     = isfinite(TrsvModelRecompute(&analysis->statistics, plan->precision)),
-            recomputes = plan->rank ? !faster : faster,
-            ahead      = recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD;
+            recomputes = plan->rank ? !faster : faster, ahead = recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD;
   int multiprocessors;
 
   TrsvCall(TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes));
@@ -82,7 +81,7 @@ static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, v
   TrsvError error     = TrsvSyncCreate(&p->sync);
   if (!error) error = ClearForwardSolution(*pair, NULL);
   if (!error) error = TrsvDeviceSetMaxShared(TRSV_BY_PRECISION(forward->precision, ThreadKernel)(NULL));
-  if (!error) error = TrsvDeviceSynchronize();
+  if (!error) error = TrsvDeviceWait(NULL);
   if (error) DestroyPair(pair);
   return error;
 }

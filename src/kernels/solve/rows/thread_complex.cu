@@ -1,6 +1,4 @@
-/*
-   thread with complex values. A separate file, because the first launch of a kernel loads all kernels of its file.
-*/
+/* thread with complex values. */
 #include "solve/rows/thread_solve.cuh"
 
 THREAD_INSTANCES(, TrsvComplex<float>)

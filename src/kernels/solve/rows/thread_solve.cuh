@@ -104,7 +104,7 @@ static TRSV_INLINE void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sy
   bool      done = p >= A.rows;
   unsigned  mine = 0;
 
-  if (ROLE != ALONE && threadIdx.x == 0) (void)trsv_ticket_of(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
+  if (ROLE != ALONE && threadIdx.x == 0) (void)trsv_ticket(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
   const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   factor  = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
@@ -173,7 +173,7 @@ template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, gridDim.x, &start[1]);
   __syncthreads();
   thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
@@ -202,7 +202,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
     const unsigned aborted = trsv_load(sync.abort_device);
     unsigned       turn;
 
-    start[0] = trsv_ticket(sync, &turn);
+    start[0] = trsv_ticket(sync, gridDim.x, &turn);
     start[1] = aborted;
   }
   __syncthreads();

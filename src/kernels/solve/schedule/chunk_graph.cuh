@@ -8,7 +8,7 @@
 #define TRSV_CHUNK_GRAPH_CUH
 
 #include <limits.h>
-#include "analysis/analysis.h"
+#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "solve/schedule/schedule.h"
 
@@ -17,14 +17,11 @@ enum {
   CHUNK_BLOCK = 256 /* threads of a block in launches whose threads are independent */
 };
 
-struct ChunkGraph {
-  int        n;      /* positions: rows, and partial sums of rows that are split */
-  int        lower;  /* position p is row p of the arrays; if not, row n - 1 - p */
-  int        stored; /* the diagonal is among the entries */
-  const int *offsets, *columns;
+/* A triangle; after long rows are split, that of the rows and partial sums by position, without its diagonal. */
+struct ChunkGraph : TriangleView {
   const int *source; /* [entries] without owners: the index in the caller's values; with owners: a source (chunk.cuh) */
-  const int *owner;  /* [n] by position: the row, or -1 - row for a partial sum of it; NULL: no row is split */
-  const int *diagonal; /* [n] with owners: the source of the diagonal */
+  const int *owner;  /* [rows] by position: the row, or -1 - row for a partial sum of it; NULL: no row is split */
+  const int *own_diagonal; /* [rows] with owners: the source of the diagonal */
 };
 
 /* The off-diagonal entries of a position: [begin, begin + n). */
@@ -32,37 +29,27 @@ struct ChunkRow {
   int begin, n;
 };
 
-static __device__ __forceinline__ ChunkRow chunk_row(const ChunkGraph &G, int p)
+static TRSV_INLINE ChunkRow chunk_row(const ChunkGraph &G, int p)
 {
-  const int row = G.lower ? p : G.n - 1 - p, begin = G.offsets[row] + (G.stored && !G.lower);
+  const int i = G.row_of(p);
 
-  return {begin, G.offsets[row + 1] - (G.stored && G.lower) - begin};
+  return {G.least(i), G.entries(i)};
 }
 
-/* The position of an entry's column, and the source of its value. */
-static __device__ __forceinline__ int chunk_position(const ChunkGraph &G, int k)
-{
-  return G.lower ? G.columns[k] : G.n - 1 - G.columns[k];
-}
-static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k)
+/* The source of the value of an entry. */
+static TRSV_INLINE int chunk_source(const ChunkGraph &G, int k)
 {
   return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k);
 }
 
 /* The source of the diagonal of a position's row. */
-static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
+static TRSV_INLINE int chunk_diagonal(const ChunkGraph &G, int p)
 {
-  if (G.owner) return G.diagonal[p];
-  if (!G.stored) return 1;
-  const int k = G.lower ? G.offsets[p + 1] - 1 : G.offsets[G.n - 1 - p];
-  return 2 + (G.source ? G.source[k] : k);
+  return G.owner ? G.own_diagonal[p] : G.stored ? chunk_source(G, G.diagonal(G.row_of(p))) : 1;
 }
 
 /* The row of a position, as in owner. */
-static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p)
-{
-  return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p;
-}
+static TRSV_INLINE int chunk_own_row(const ChunkGraph &G, int p) { return G.owner ? G.owner[p] : G.row_of(p); }
 
 /* The graph of a triangle, and the heights of its positions. */
 struct ChunkHeights {
@@ -107,10 +94,10 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 
 /* The first record of position p; for p = n the number of records. */
-static __device__ __forceinline__ int chunk_first(const int *first, int p) { return first ? first[p] : p; }
+static TRSV_INLINE int chunk_first(const int *first, int p) { return first ? first[p] : p; }
 
 /* The chunk of a position: all chunks have about the same number of records. */
-static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks)
+static TRSV_INLINE int chunk_of(int p, int n, const int *first, int chunks)
 {
   return (int)((long long)chunk_first(first, p) * chunks / chunk_first(first, n));
 }

@@ -40,7 +40,7 @@ struct LongRow {
   int all, kept;                             /* sums of the row; items that the row keeps */
 };
 
-static __device__ __forceinline__ LongRow long_row(int n)
+static TRSV_INLINE LongRow long_row(int n)
 {
   LongRow t;
 
@@ -57,7 +57,7 @@ static __device__ __forceinline__ LongRow long_row(int n)
 }
 
 /* The i-th item of a level: a dependency of the row, or -1 - a sum. */
-static __device__ __forceinline__ int long_item(const LongRow &t, int level, int i)
+static TRSV_INLINE int long_item(const LongRow &t, int level, int i)
 {
   for (; level > 0; level--) {
     if (i < t.sums[level - 1]) return -1 - (t.first[level - 1] + i);
@@ -67,18 +67,13 @@ static __device__ __forceinline__ int long_item(const LongRow &t, int level, int
 }
 
 /* The level of a sum; *sum becomes its index in the level. */
-static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
+static TRSV_INLINE int long_level(const LongRow &t, int *sum)
 {
   int level = t.levels - 1;
 
   while (t.first[level] > *sum) level--;
   *sum -= t.first[level];
   return level;
-}
-
-static __device__ __forceinline__ int long_entry(const ChunkGraph &G, ChunkRow row, int i)
-{
-  return G.lower ? row.begin + i : row.begin + row.n - 1 - i;
 }
 
 struct LongView {
@@ -94,7 +89,7 @@ static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
 {
   const int p = trsv_index();
 
-  if (p >= G.n) return;
+  if (p >= G.rows) return;
   count[p]  = long_row(chunk_row(G, p).n).all;
   behind[p] = 0;
 }
@@ -105,16 +100,15 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p   = segment(v.first, v.G.n, s);
-  const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t   = long_row(row.n);
+  const int      p = segment(v.first, v.G.rows, s), row = v.G.row_of(p);
+  const LongRow  t = long_row(v.G.entries(row));
   int            i = s - v.first[p], level = long_level(t, &i), last;
 
   while ((last = long_item(t, level, i * CHUNK_ITEMS + CHUNK_ITEMS - 1)) < 0) {
     i     = -1 - last;
     level = long_level(t, &i);
   }
-  const int c = chunk_position(v.G, long_entry(v.G, row, last));
+  const int c = v.G.position(v.G.entry(row, last));
   keys[s]     = (unsigned)c;
   numbers[s]  = s;
   atomicAdd(behind + c, 1);
@@ -125,7 +119,7 @@ static __global__ void long_place(const LongView v, const unsigned *keys, const 
 {
   const int x = trsv_index();
 
-  if (x < v.G.n) v.lengths[x + v.shift[x]] = long_row(chunk_row(v.G, x).n).kept;
+  if (x < v.G.rows) v.lengths[x + v.shift[x]] = long_row(chunk_row(v.G, x).n).kept;
   if (x >= v.sums) return;
   const int place     = (int)keys[x] + 1 + x;
   v.place[numbers[x]] = place;
@@ -133,13 +127,12 @@ static __global__ void long_place(const LongView v, const unsigned *keys, const 
 }
 
 /* Writes position `to` of the new graph: row p, or its sum of this number if that is not negative. */
-static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, int sum)
+static TRSV_INLINE void long_write(const LongView &v, int to, int p, int sum)
 {
-  const bool     whole = sum < 0;
-  const int      own   = chunk_own_row(v.G, p);
-  const ChunkRow row   = chunk_row(v.G, p);
-  const LongRow  t     = long_row(row.n);
-  const int      level = whole ? t.levels : long_level(t, &sum), first = whole ? 0 : sum * CHUNK_ITEMS,
+  const bool    whole = sum < 0;
+  const int     own = chunk_own_row(v.G, p), row = v.G.row_of(p);
+  const LongRow t     = long_row(v.G.entries(row));
+  const int     level = whole ? t.levels : long_level(t, &sum), first = whole ? 0 : sum * CHUNK_ITEMS,
             count = whole ? t.kept : CHUNK_ITEMS;
 
   v.owner[to]    = whole ? own : -1 - own;
@@ -151,7 +144,7 @@ static __device__ __forceinline__ void long_write(const LongView &v, int to, int
       v.columns[at] = v.place[v.first[p] - 1 - item];
       v.source[at]  = 1;
     } else {
-      const int k = long_entry(v.G, row, item), c = chunk_position(v.G, k);
+      const int k = v.G.entry(row, item), c = v.G.position(k);
       v.columns[at] = c + v.shift[c];
       v.source[at]  = chunk_source(v.G, k);
     }
@@ -163,16 +156,16 @@ static __global__ void long_graph(const LongView v)
 {
   const int x = trsv_index();
 
-  if (x < v.G.n) long_write(v, x + v.shift[x], x, -1);
+  if (x < v.G.rows) long_write(v, x + v.shift[x], x, -1);
   if (x >= v.sums) return;
-  const int p = segment(v.first, v.G.n, x);
+  const int p = segment(v.first, v.G.rows, x);
   long_write(v, v.place[x], p, x - v.first[p]);
 }
 
 /* Replaces the graph by one whose long rows are split. */
 static TrsvError SplitRows(ChunkHeights *o)
 {
-  const size_t n = (size_t)o->graph.n;
+  const size_t n = (size_t)o->graph.rows;
   TrsvScratch  counted, numbered;
   LongView     v;
   unsigned    *keys, *sorted;
@@ -181,7 +174,7 @@ static TrsvError SplitRows(ChunkHeights *o)
   v.G = o->graph;
   TrsvCall(counted.take(n, count, n, behind, n + 1, v.first, n + 1, v.shift));
   TrsvCall(TrsvLaunchEach(long_count, n, v.G, count, behind));
-  TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
+  TrsvCall(TrsvDeviceScan(v.G.rows, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
   /* each sum is an additional dependency */
@@ -190,17 +183,18 @@ static TrsvError SplitRows(ChunkHeights *o)
   TrsvCall(ChunkCount(entries, "dependencies"));
   TrsvCall(numbered.take(sums, keys, sums, sorted, sums, numbers, sums, order, sums, v.place, all, v.lengths));
   TrsvCall(TrsvLaunchEach(long_follow, sums, v, behind, keys, numbers));
-  TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
-  TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
+  TrsvCall(TrsvDeviceScan(v.G.rows, behind, v.shift));
+  TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.rows - 1), keys, sorted, numbers, order));
   TrsvCall(TrsvLaunchEach(long_place, max(n, sums), v, sorted, order));
   TrsvCall(TrsvScratchArrays(&o->extended, all + 1, v.offsets, entries, v.columns, entries, v.source, all, v.owner, all,
                              v.diagonal));
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(TrsvLaunchEach(long_graph, max(n, sums), v));
-  o->graph   = {(int)all, 1, 0, v.offsets, v.columns, v.source, v.owner, v.diagonal};
+  const TrsvMatrix positions = {(int)all, v.offsets, v.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT};
+  o->graph   = {TriangleView(&positions), v.source, v.owner, v.diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
-  return TrsvDeviceSynchronize();
+  return TrsvDeviceWait(NULL);
 }
 
 /* --- heights --- */
@@ -222,14 +216,14 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 {
   const int p = trsv_index();
 
-  if (p >= G.n) return;
+  if (p >= G.rows) return;
   const ChunkRow row = chunk_row(G, p);
-  for (int k = row.begin; k < row.begin + row.n; k++) mail[k] = atomicAdd(count + chunk_position(G, k), 1);
+  for (int k = row.begin; k < row.begin + row.n; k++) mail[k] = atomicAdd(count + G.position(k), 1);
 }
 
 /* Finds the heights of a warp's positions; p: this thread's position, or -1. */
-static __device__ __forceinline__ void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane,
-                                                   const int *starts, const int *mail, unsigned *words, int *height)
+static TRSV_INLINE void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane, const int *starts,
+                                    const int *mail, unsigned *words, int *height)
 {
   enum {
     POLLS      = 8,   /* dependents that a thread polls together */
@@ -245,7 +239,7 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
 
 #pragma unroll
   for (int u = 0; u < CHUNK_ITEMS; u++)
-    to[u] = u < row.n ? starts[chunk_position(G, row.begin + u)] + mail[row.begin + u] : 0;
+    to[u] = u < row.n ? starts[G.position(row.begin + u)] + mail[row.begin + u] : 0;
   do {
     /* the whole warp polls for threads with many remaining dependents, one after the other */
     for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > ALONE_MAX); asking; asking &= asking - 1) {
@@ -300,10 +294,10 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
 
   for (;;) {
     const unsigned ticket = __shfl_sync(0xffffffffu, lane ? 0 : atomicAdd(sync.ticket, 1u), 0);
-    const int      i      = G.n - 1 - (int)(ticket * 32) - lane;
+    const int      i      = G.rows - 1 - (int)(ticket * 32) - lane;
 
-    if (ticket * 32 >= (unsigned)G.n) return;
-    const int p = i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i];
+    if (ticket * 32 >= (unsigned)G.rows) return;
+    const int p = i < 0 || !levels ? i : G.lower ? levels[i] : G.rows - 1 - levels[i];
     height_find(G, sync, p, lane, starts, mail, words, height);
   }
 }
@@ -321,12 +315,12 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double   wanted = levels_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
   const unsigned blocks = (unsigned)(multiprocessors * max(1, (int)min(wanted, (double)blocks_max)));
-  TrsvCall(scratch.take((size_t)G.n + 1, starts, (size_t)o->entries, mail, (size_t)o->entries, words));
-  TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.n + 1, o->entries), (int)CHUNK_WORDS), G.n, o->entries,
+  TrsvCall(scratch.take((size_t)G.rows + 1, starts, (size_t)o->entries, mail, (size_t)o->entries, words));
+  TrsvCall(TrsvLaunchEach(chunk_clear, (size_t)max(max(G.rows + 1, o->entries), (int)CHUNK_WORDS), G.rows, o->entries,
                           o->words, starts, words));
-  TrsvCall(TrsvLaunchEach(chunk_count, (size_t)G.n, G, starts + 1, mail));
-  TrsvCall(TrsvDeviceScan(G.n, starts + 1, starts));
-  return TrsvLaunch(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, NULL, G,
+  TrsvCall(TrsvLaunchEach(chunk_count, (size_t)G.rows, G, starts + 1, mail));
+  TrsvCall(TrsvDeviceScan(G.rows, starts + 1, starts));
+  return TrsvLaunch(chunk_heights, min(TrsvBlocks((size_t)G.rows, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, NULL, G,
                     TrsvSyncScratch(o->words), levels, starts, mail, words, o->height);
 }
 
@@ -339,12 +333,12 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->longest = analysis->statistics.row_max - 1;
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   o->toward  = o->stored && lower ? -1 : 1;
-  o->graph   = {A->rows, lower, o->stored, A->offsets, A->columns, source, NULL, NULL};
+  o->graph   = {TriangleView(A), source, NULL, NULL};
   o->entries = TrsvStoredEntries(A, analysis);
   if (o->longest > CHUNK_ITEMS) TrsvCall(SplitRows(o));
   /* after a split a chain also has sums: up to TREE_LEVELS for each row */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? TREE_LEVELS : 1));
-  TrsvCall(TrsvScratchArrays(&o->memory, (size_t)G.n, o->height, (size_t)CHUNK_WORDS, o->words));
+  TrsvCall(TrsvScratchArrays(&o->memory, (size_t)G.rows, o->height, (size_t)CHUNK_WORDS, o->words));
   if (!analysis->heights || G.owner) return SearchHeights(analysis, o);
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return TrsvDeviceLevels(analysis->heights, !G.lower, o->height);
@@ -352,7 +346,7 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
 
 void TrsvChunkHeightsFree(ChunkHeights *o)
 {
-  TrsvScratchFree(o->memory, NULL);
-  TrsvScratchFree(o->extended, NULL);
+  TrsvScratchRelease(o->memory);
+  TrsvScratchRelease(o->extended);
   *o = ChunkHeights();
 }

@@ -20,8 +20,8 @@
 #include "solve/schedule/chunk_place.cuh"
 
 /* Fetches the batches me, me + FETCHERS, ... */
-static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from,
-                                                   int previous_from, int count, int me, unsigned lane)
+static TRSV_INLINE void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int previous_from,
+                                    int count, int me, unsigned lane)
 {
   enum {
     LOADS = 8, /* dependencies that are loaded together */
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
       unsigned t[LOADS];
 
 #pragma unroll
-      for (int u = 0; u < LOADS; u++) c[u] = j + u < row.n ? chunk_position(v.G, row.begin + j + u) : from;
+      for (int u = 0; u < LOADS; u++) c[u] = j + u < row.n ? v.G.position(row.begin + j + u) : from;
 #pragma unroll
       for (int u = 0; u < LOADS; u++) t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
 #pragma unroll
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 }
 
 /* Places the positions of a chunk. */
-template <bool SHARED> static __device__ __forceinline__ void place_all(PlaceWarp w, unsigned base, int count)
+template <bool SHARED> static TRSV_INLINE void place_all(PlaceWarp w, unsigned base, int count)
 {
   PlaceShared   &s    = w.s;
   const unsigned lane = w.lane;
@@ -157,9 +157,9 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 /* The records of each position, K dependencies to a record: all but the last are partial sums. */
 static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
 {
-  const int p = trsv_index(), n = p < G.n ? chunk_row(G, p).n : 0;
+  const int p = trsv_index(), n = p < G.rows ? chunk_row(G, p).n : 0;
 
-  if (p < G.n) records[p] = n <= K ? 1 : 1 + (n - 2) / (K - 1);
+  if (p < G.rows) records[p] = n <= K ? 1 : 1 + (n - 2) / (K - 1);
 }
 
 /* keys: chunk, then falling height. */
@@ -183,8 +183,8 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
 TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
   const ChunkGraph &G      = o->graph;
-  const int         chunks = min(settings->chunks, G.n), bits = o->bits + TrsvBits(chunks - 1), K = settings->length;
-  const size_t      n = (size_t)G.n, entries = (size_t)o->entries, longest = (size_t)o->longest;
+  const int         chunks = min(settings->chunks, G.rows), bits = o->bits + TrsvBits(chunks - 1), K = settings->length;
+  const size_t      n = (size_t)G.rows, entries = (size_t)o->entries, longest = (size_t)o->longest;
   const bool        sums = o->longest > K; /* some position has more dependencies than a record */
   int              *list;   /* [n] positions by chunk, then falling height */
   unsigned         *finish; /* [n] the time of each position, its own flag */
@@ -196,10 +196,9 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
   const size_t nodes = n + (sums ? (entries - (G.stored ? n : 0)) * (longest - 2) / ((size_t)(K - 1) * longest) : 0);
   TrsvChunkScheduleFree(t);
   TrsvCall(ChunkCount(nodes, "records"));
-  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
-    a.take(n + 1, t->cuts);
-    if (sums) a.take(n + 1, t->first, nodes, t->taken, entries, t->sorted);
-  }, &t->memory));
+  TrsvCall(TrsvScratchArrays(&t->memory, n + 1, t->cuts, sums ? n + 1 : 0, t->first, sums ? nodes : 0, t->taken,
+                             sums ? entries : 0, t->sorted));
+  if (!sums) t->first = t->taken = NULL, t->sorted = NULL;
   TrsvCall(TrsvScratchArrays(&t->early, nodes, t->time, nodes, t->spare[0], nodes, t->spare[1]));
   TrsvCall(TrsvScratchArrays(&t->placing, n, list, n, finish, (size_t)CHUNK_WORDS, t->words));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
@@ -209,11 +208,11 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
   t->settings.chunks = chunks;
   if (sums) {
     TrsvCall(TrsvLaunchEach(chunk_lengths, n, G, K, t->first + 1));
-    TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
+    TrsvCall(TrsvDeviceScan(G.rows, t->first + 1, t->first));
   }
-  TrsvCall(TrsvLaunchEach(chunk_cut, n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions,
-                          finish, t->words));
-  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
+  TrsvCall(TrsvLaunchEach(chunk_cut, n, G.rows, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys,
+                          positions, finish, t->words));
+  TrsvCall(TrsvDeviceSort(G.rows, bits, keys, sorted, positions, list));
 
   /* no more than a chunk needs, so that another launch fits beside this one (lock step) */
   const size_t room = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
@@ -231,8 +230,7 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
 
   TrsvCall(TrsvDeviceDownload(now, t->words, sizeof(now), NULL));
   TrsvCall(TrsvSyncCheck(now, "the schedule of chunk"));
-  TrsvScratchFree(t->placing, NULL);
-  t->placing = NULL;
+  TrsvScratchRelease(t->placing);
   t->times   = (int)now[CHUNK_MAXIMUM];
   t->nodes   = (int)now[CHUNK_NODES];
   return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
@@ -242,8 +240,8 @@ TrsvError TrsvChunkPlaceEnd(ChunkSchedule *t)
 
 void TrsvChunkScheduleFree(ChunkSchedule *t)
 {
-  TrsvScratchFree(t->memory, NULL);
-  TrsvScratchFree(t->early, NULL);
-  TrsvScratchFree(t->placing, NULL);
+  TrsvScratchRelease(t->memory);
+  TrsvScratchRelease(t->early);
+  TrsvScratchRelease(t->placing);
   *t = ChunkSchedule();
 }

@@ -58,25 +58,25 @@ struct PlaceView : ChunkSchedule {
 struct PlaceLatest {
   int key = 0, count = 0;
 
-  __device__ __forceinline__ void add(int k)
+  TRSV_INLINE void add(int k)
   {
     count = k > key ? 1 : count + (k == key);
     key   = k > key ? k : key;
   }
   /* adds a key that is not less than the earlier ones */
-  __device__ __forceinline__ void rise(int k)
+  TRSV_INLINE void rise(int k)
   {
     count = k > key ? 1 : count + 1;
     key   = k;
   }
   /* the first time of a record with these keys: one step later if too many are late */
-  __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
+  TRSV_INLINE int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
 };
 
 /* --- queues of keys --- */
 
 /* Sorts N keys with numbers in registers: Batcher's odd-even merge sort, unrolled step by step. */
-template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
+template <int N, int P = 1, int K = 1> static TRSV_INLINE void place_network(unsigned (&key)[N])
 {
 #pragma unroll
   for (int i = 0; i < N - K; i++)
@@ -95,7 +95,7 @@ struct PlaceQueue {
   int *third; /* in shared memory */
 
   /* Takes the first key if asked. The load is needed two keys later, so nothing waits for it. */
-  __device__ __forceinline__ void take(bool asked)
+  TRSV_INLINE void take(bool asked)
   {
     first  = asked ? second : first;
     second = asked ? (int)QUEUE_END : second;
@@ -103,7 +103,7 @@ struct PlaceQueue {
     third += asked ? 32 : 0;
     left -= asked;
   }
-  __device__ __forceinline__ void add(int key)
+  TRSV_INLINE void add(int key)
   {
     third[32 * (left - 2)] = key;
     if (left == 0) first = key;
@@ -118,7 +118,7 @@ struct PlaceItems {
 
   /* Takes the least keys for the next record, at most K; there are at least two. Of equal keys, those of dependencies
      come first. *taken gets the number of dependencies, of n, in earlier records. */
-  __device__ __forceinline__ PlaceLatest take(int K, int n, int *taken)
+  TRSV_INLINE PlaceLatest take(int K, int n, int *taken)
   {
     PlaceLatest needs;
     int         left = min(K, keys.left + sums.left);
@@ -147,7 +147,7 @@ struct PlaceWarp {
 
   /* For each lane that asks: takes the first step from time t on that is not full, and returns its time. Steps before
      start take no more. If a step cannot take all lanes that ask for it, it takes them in the order of lanes. */
-  __device__ __forceinline__ int take_step(bool asks, int t)
+  TRSV_INLINE int take_step(bool asks, int t)
   {
     if (t < start) t = start;
     for (;;) {
@@ -183,7 +183,7 @@ struct PlaceWarp {
 
   /* The key of a dependency: twice the first time at which it can be used, plus one if it is in this chunk: used at
      that time, such a dependency is late. */
-  template <bool SHARED> __device__ __forceinline__ int key(int item)
+  template <bool SHARED> TRSV_INLINE int key(int item)
   {
     const int i    = item < 0 ? -1 - item : 0,
               time = SHARED || i < v.near ? s.time[i] : (int)trsv_load(v.finish + from + i);
@@ -191,7 +191,7 @@ struct PlaceWarp {
     return item < 0 ? 2 * time + 3 : item;
   }
 
-  __device__ __forceinline__ PlaceItems items_of(int slot, int n)
+  TRSV_INLINE PlaceItems items_of(int slot, int n)
   {
     return {
       {n, s.item[slot][0][lane], s.item[slot][1][lane], &s.item[slot][2][lane]},
@@ -200,7 +200,7 @@ struct PlaceWarp {
   }
 
   /* Sorts a lane's dependencies, at most N, in registers: replaces the items by keys, and stores their order. */
-  template <bool SHARED, int N> __device__ __forceinline__ void sort(int slot, int n)
+  template <bool SHARED, int N> TRSV_INLINE void sort(int slot, int n)
   {
     unsigned keys[N];
 
@@ -221,7 +221,7 @@ struct PlaceWarp {
   /* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
      of smaller keys. For few lanes it is faster than the unrolled sort, which misses the instruction cache. widest: the
      most dependencies of a position. */
-  template <bool SHARED> __device__ __forceinline__ void rank(int slot, unsigned lanes, int n, int widest)
+  template <bool SHARED> TRSV_INLINE void rank(int slot, unsigned lanes, int n, int widest)
   {
     for (; lanes; lanes &= lanes - 1) {
       const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
@@ -243,7 +243,7 @@ struct PlaceWarp {
   }
 
   /* Sorts the dependencies of the lanes' positions with several records. widest: most dependencies of a position. */
-  template <bool SHARED> __device__ __forceinline__ void sort_all(int slot, const PlacePosition &p, int widest)
+  template <bool SHARED> TRSV_INLINE void sort_all(int slot, const PlacePosition &p, int widest)
   {
     const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
 
@@ -259,7 +259,7 @@ struct PlaceWarp {
   /* Finds the times of the records of the lanes' positions as if no step were full, each lane on its own, and takes
      their steps. *last: the time of a lane's last record. If a step cannot take all records that ask for it, or is
      outside the window, takes none and returns false. needs: the latest dependencies of a position with one record. */
-  __device__ __forceinline__ bool together(int slot, const PlacePosition &p, PlaceLatest needs, int *last)
+  TRSV_INLINE bool together(int slot, const PlacePosition &p, PlaceLatest needs, int *last)
   {
     const bool several = p.records > 1;
     PlaceItems items = items_of(slot, p.n);
@@ -282,7 +282,7 @@ struct PlaceWarp {
 
   /* The same, one record of each lane after the other, each of which takes the first step that is not full. Sets
      crowded. longest: the largest number of records of a lane. Returns the time of a lane's last record. */
-  __device__ __forceinline__ int in_turn(int slot, const PlacePosition &p, int longest, PlaceLatest needs)
+  TRSV_INLINE int in_turn(int slot, const PlacePosition &p, int longest, PlaceLatest needs)
   {
     const bool several = p.records > 1;
     PlaceItems items = items_of(slot, p.n);
@@ -304,7 +304,7 @@ struct PlaceWarp {
   }
 
   /* Places a round: at most one position of each lane, none of which depends on another. */
-  template <bool SHARED> __device__ __forceinline__ void round(int slot, const PlacePosition &p)
+  template <bool SHARED> TRSV_INLINE void round(int slot, const PlacePosition &p)
   {
     enum { LOOKUPS = 4 }; /* dependencies that are looked up together */
     const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)

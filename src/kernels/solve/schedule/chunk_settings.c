@@ -45,6 +45,12 @@ static double StepTime(int waits, int length)
   }
 }
 
+/* The steps of a schedule include the waits. */
+double TrsvChunkScheduleSeconds(const TrsvChunkSettings *s, int steps)
+{
+  return 1e-9 * (k->settings_start + steps * StepTime(0, s->length));
+}
+
 /* The number of records of a row with so many dependencies, and of a row of mean length. */
 static double CountRecords(double dependencies, int length)
 {
@@ -140,10 +146,7 @@ static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
 }
 
 /* Choices of the number of chunks: these, then indices of share in TrsvChunkSettingsRank. */
-enum {
-  PLANE_CHUNKS = -2,
-  NEAR_CHUNKS  = -1
-};
+enum { PLANE_CHUNKS = -2, NEAR_CHUNKS = -1 };
 
 /* The settings with records of this length in so many chunks, n being the choice of that number. In the result chunks
    is 0 if there are no such settings. clustered: with clusters. most: chunks that run at a time. */

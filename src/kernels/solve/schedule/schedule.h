@@ -60,10 +60,12 @@ typedef struct {
 } ChunkSummary;
 
 /* Ranks settings for a triangle by the predicted seconds of a solve on a device with these limits, the best first;
-   returns their number. TrsvChunkSettingsSeconds: the prediction. */
+   returns their number. TrsvChunkSettingsSeconds: the prediction. TrsvChunkScheduleSeconds: the same by the steps of a
+   schedule. */
 int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits, TrsvPrecision,
                              TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
+double TrsvChunkScheduleSeconds(const TrsvChunkSettings *, int steps);
 
 /* The predicted time of a solve within these limits over that within the limits of an H200, at least 1. */
 double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits, TrsvPrecision);

@@ -52,9 +52,9 @@ static void CheckCutRows(void)
       for (int by_search = 0; by_search < 2; by_search++)
         ExpectError(TrsvChunkFindHeights(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS,
                     "TrsvChunkFindHeights");
-      Expect(!!o[0].graph.owner == c.cut && o[0].graph.n == o[1].graph.n, "%s: %d positions, and %d, of %d rows",
-             ShapeName[c.shape], o[0].graph.n, o[1].graph.n, c.rows);
-      for (int p = 0; p < o[1].graph.n; p++)
+      Expect(!!o[0].graph.owner == c.cut && o[0].graph.rows == o[1].graph.rows, "%s: %d positions, and %d, of %d rows",
+             ShapeName[c.shape], o[0].graph.rows, o[1].graph.rows, c.rows);
+      for (int p = 0; p < o[1].graph.rows; p++)
         if (!Expect(o[0].height[p] == o[1].height[p], "%s, %s: the height of %d is %d, not %d", ShapeName[c.shape],
                     t ? "upper" : "lower", p, o[0].height[p], o[1].height[p]))
           break;
