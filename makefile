@@ -32,9 +32,12 @@ answer = $(patsubst $1=%,%,$(filter-out $1='',$(filter $1=%,$(PETSC))))
 setup = PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' CUDA_ARCH='$(CUDA_ARCH)' conf/petsc.sh
 ifneq ($(filter-out help clean petsc petsc4py uninstall fat,$(or $(MAKECMDGOALS),lib)),)
 found := 0
-# installs what was built: root has another environment and another cache
-ifeq ($(MAKECMDGOALS)$(PETSC_DIR)$(CUDA_ARCH),install)
+# installs what was built: root has another environment and another cache; not if another PETSc is named
+ifeq ($(MAKECMDGOALS)$(CUDA_ARCH),install)
 PETSC := $(file <$(BUILD)/config)
+ifneq ($(strip $(foreach v,PETSC_DIR PETSC_ARCH,$(filter-out $(call answer,$v),$($v)))),)
+PETSC :=
+endif
 endif
 ifeq ($(wildcard $(call answer,PETSC_DIR)/include/petscversion.h),)
 PETSC := $(shell $(setup) find)
@@ -43,7 +46,7 @@ endif
 endif
 
 ifeq ($(found),1)
-$(error sptrsvgpu: there is no PETSc to build with; see above)
+$(error sptrsvgpu: cannot build; the reason is above)
 endif
 ifeq ($(found),2) # none here: what runs something builds one, everything else says how
 again = $(MAKE)
@@ -108,7 +111,7 @@ CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) \
 
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
-	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: the library has its host path alone")
+	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: the library works on the host only")
 	$(call say,LINK)$(CLINKER) -shared -Wl,-soname,$(SONAME) -o $@.$(VERSION).new $^ $(PETSC_LIB)
 	@mv $@.$(VERSION).new $@.$(VERSION) # at once: a program may be loading it
 	@ln -sf $(@F).$(VERSION) $(@D)/$(SONAME); ln -sf $(@F).$(VERSION) $@

@@ -123,6 +123,7 @@ case $cache in
 esac
 kind=${PETSC_KIND:-$(if command -v nvcc >/dev/null; then echo cuda; else echo host; fi)}
 version=${PETSC_VERSION:-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions)}
+[ "$kind" != cuda ] || [ -z "${CUDA_ARCH:-}" ] || cuda_archs >/dev/null # ends at what is wrong with CUDA_ARCH
 capability=$(if [ "$kind" = cuda ]; then cuda_petsc; fi)
 optimize=${PETSC_OPTIMIZE:--O1}
 scalar=${PETSC_SCALAR:-real} precision=${PETSC_PRECISION:-double} indices=${PETSC_INDICES:-32}
@@ -305,7 +306,6 @@ build() {
   configure
   compile
   touch "$root/complete"
-  say "PETSc $version$variant is ready"
 }
 
 build_petsc4py() {
@@ -333,8 +333,13 @@ find)
 build)
   name_preferred
   build
+  say "PETSc $version$variant is in $dir"
   find_cached
   ;;
-petsc4py) build_petsc4py && find_cached ;;
+petsc4py)
+  build_petsc4py
+  say "petsc4py of PETSc $version$variant is in $site"
+  find_cached
+  ;;
 *) die "usage: conf/petsc.sh find | build | petsc4py" ;;
 esac

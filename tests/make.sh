@@ -232,8 +232,16 @@ install_as_root() { # with no environment and another home: of the PETSc and for
 install_fat() { # what make fat builds, though this PETSc may be for one GPU
   local build=$empty/fat
   $given PETSC_ARCH="$PETSC_ARCH_HERE" $make -s BUILD="$build" CUDA_ARCH=fat "$build/config" &&
-    env -u PETSC_DIR -u PETSC_ARCH $make -n install BUILD="$build" | grep -m 1 'nvcc.*-c ' |
-      grep 'code=sm_80 .*code=sm_90 '
+    fat_kept "$build" -u PETSC_DIR -u PETSC_ARCH && fat_kept "$build" -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" &&
+    fat_kept "$build" PETSC_DIR="$PETSC_DIR_HERE" PETSC_ARCH="$PETSC_ARCH_HERE" || return 1
+  # another PETSc is taken, or refused
+  ! fat_kept "$build" PETSC_DIR="$PETSC_DIR_HERE" PETSC_ARCH=none 2>"$empty/out" &&
+    grep -q "PETSC_ARCH=none cannot be used" "$empty/out" &&
+    installed "$empty/another" && env -u PETSC_ARCH PETSC_DIR="$empty/another" $make -n install BUILD="$build" |
+    grep -qF "PETSC_DIR=$empty/another "
+}
+fat_kept() { # FOLDER ENV...: make install there compiles for the GPUs that make fat compiles for
+  env "${@:2}" $make -n install BUILD="$1" | grep -m 1 'nvcc.*-c ' | grep 'code=sm_80 .*code=sm_90 '
 }
 install_fails() { # halfway, for a folder is where a file belongs: uninstall removes what there is
   local root=$empty/fails
