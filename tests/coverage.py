@@ -4,8 +4,9 @@
 usage: coverage.py REASONS FOLDER...    folders with what gcc --coverage has built and run
 
 Prints a table of the files and, of each line that did not run, its number, its text, and the reason in REASONS; the
-last lines sum up. A line of REASONS is `file pattern | text pattern | reason`, patterns as of a shell. Exit status 1
-where fewer than 95 % of the lines run, or one that does not has no reason.
+last lines sum up, with the date and a hash of the sources (tests/sources.sh src tests examples). A line of REASONS is
+`file pattern | text pattern | reason`, patterns as of a shell. Exit status 1 where fewer than 95 % of the lines run, or
+one that does not has no reason.
 """
 
 import collections
@@ -74,8 +75,10 @@ def main():
             without += not why
             print(f"{path}:{line}: {what}  -- {why[0] if why else 'NO REASON'}")
     share = 100 * ran / max(len(total), 1)
+    sources = subprocess.run(["tests/sources.sh", "src", "tests", "examples"], cwd=ROOT, stdout=subprocess.PIPE,
+                             text=True, check=True).stdout.strip()
     print(f"\n{share:.1f} % of {len(total)} lines run; of {len(total) - ran} others {without} have no reason;"
-          f" {datetime.date.today()}")
+          f" {datetime.date.today()}, sources {sources}")
     failed = (share < TARGET) + (without > 0)
     print(f"{2 - failed} passed, {failed} failed, 0 skipped")
     return failed > 0

@@ -51,7 +51,7 @@ MAY = {
     "src/plugin": ["ilu", "src/mat", "src/ksp", "src/pc"],
 }
 # what ilu offers to the rooms that call PETSc, with the headers that it includes
-DOOR, MOST_DOOR_LINES, MOST_DOOR_FUNCTIONS = "trsv.h", 220, 25
+INTERFACE, MOST_INTERFACE_LINES, MOST_INTERFACE_FUNCTIONS = "trsv.h", 220, 25
 STUBS = "without_cuda.c"  # what a build without CUDA has instead of the device
 TABLE = "solve/algorithms.c"  # alone may name rows of the table in any room
 HELPS = {"solve/schedule": "chunk"}  # a room that serves one algorithm of another room
@@ -100,7 +100,7 @@ def code(text):
 
 
 def room(path):
-    return "ilu" if path == DOOR else os.path.dirname(path) or "stubs"
+    return "ilu" if path == INTERFACE else os.path.dirname(path) or "stubs"
 
 
 FUNCTION = re.compile(r'^(?!static|typedef|#|\s)[^\n;={}()]*?\b((?:Trsv|Chunk|Factor|Ag)\w*)\s*\([^;{}]*\)\s*\{', re.M)
@@ -123,7 +123,7 @@ def definitions(files):
 
 def uses(files):
     """(user, used) -> names or headers: between files of different rooms."""
-    where, door = definitions(files), door_functions(files)
+    where, interface = definitions(files), interface_functions(files)
     found = collections.defaultdict(set)
     for path, text in files.items():
         for header in re.findall(r'^\s*#\s*include ["<]([^">]+)[">]', text, re.M):
@@ -134,7 +134,7 @@ def uses(files):
         if path.endswith((".h", ".cuh")) or path == STUBS:
             continue  # declarations; what is inline is covered by the includes
         for name in set(re.findall(r"\b[A-Z]\w+\b", code(text))):
-            used = DOOR if room(path) in PETSC and name in door else where.get(name)
+            used = INTERFACE if room(path) in PETSC and name in interface else where.get(name)
             if used and room(used) != room(path):
                 found[path, used].add(name)
     return found
@@ -283,9 +283,9 @@ def broken(files):
     return found
 
 
-def door_functions(files):
-    """Functions that are declared in the door and in the headers of ours that it includes."""
-    todo, seen, names = [DOOR], set(), set()
+def interface_functions(files):
+    """Functions that are declared in the interface and in the headers of ours that it includes."""
+    todo, seen, names = [INTERFACE], set(), set()
     while todo:
         path = todo.pop()
         if path in seen:
@@ -328,10 +328,10 @@ def main():
 
     around = circles()
     tell(not around, "rooms: the plan has no circles" + (f": {around}" if around else ""))
-    functions, lines = door_functions(files), len(files[DOOR].splitlines())
-    tell(len(functions) <= MOST_DOOR_FUNCTIONS and lines <= MOST_DOOR_LINES,
-         f"rooms: the door has {len(functions)} functions and {lines} lines, at most {MOST_DOOR_FUNCTIONS} and "
-         f"{MOST_DOOR_LINES}")
+    functions, lines = interface_functions(files), len(files[INTERFACE].splitlines())
+    tell(len(functions) <= MOST_INTERFACE_FUNCTIONS and lines <= MOST_INTERFACE_LINES,
+         f"rooms: the interface has {len(functions)} functions and {lines} lines, at most {MOST_INTERFACE_FUNCTIONS} "
+         f"and {MOST_INTERFACE_LINES}")
     found = broken(files)
     rules = {
         "arrow": "includes and calls go down",

@@ -24,7 +24,8 @@ static PetscErrorCode GetHostMatrix(Mat local, PetscBool inodes, Mat *onhost)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc gives no access to the rows of a matrix of type %s; use -mat_type aij or MatConvert()",
              ((PetscObject)local)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* copies them from the GPU if they are newer there */
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, &made));
@@ -69,7 +70,8 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionBegin;
   if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc gives no access to the rows of a matrix of type %s; use -mat_type aij or MatConvert()",
              ((PetscObject)local)->type_name);
   valid = AreRowsValid(n, i, j);
   for (PetscInt r = 0; r < n && !valid; r++) {

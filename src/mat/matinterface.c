@@ -37,7 +37,7 @@ static PetscErrorCode CheckTriangle(Mat F, SpTRSVGPUTriangle triangle)
 {
   PetscFunctionBegin;
   PetscCheck(triangle == SPTRSVGPU_LOWER || triangle == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F),
-             PETSC_ERR_ARG_OUTOFRANGE, "No triangle of number %d", (int)triangle);
+             PETSC_ERR_ARG_OUTOFRANGE, "%d is not a value of SpTRSVGPUTriangle", (int)triangle);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,7 +192,7 @@ PetscErrorCode MatSpTRSVGPUSetSelection(Mat F, SpTRSVGPUSelection selection)
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscCheck(selection >= SPTRSVGPU_SELECT_MODEL && selection <= SPTRSVGPU_SELECT_TUNE, PetscObjectComm((PetscObject)F),
-             PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)selection);
+             PETSC_ERR_ARG_OUTOFRANGE, "%d is not a value of SpTRSVGPUSelection", (int)selection);
   s->settings.selection = selection;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

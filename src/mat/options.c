@@ -40,12 +40,13 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
     if (set && algorithms[i].lower) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
     if (set && algorithms[i].upper) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
   }
-  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "How to choose an algorithm that is auto",
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "How auto chooses an algorithm",
                              "MatSpTRSVGPUSetSelection", SpTRSVGPUSelections, (PetscEnum)s->settings.selection,
                              &selection, &set));
   if (set) PetscCall(MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)selection));
-  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure",
-                             "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
+  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds",
+                             "Seconds that -mat_sptrsvgpu_select tune may measure", "MatSpTRSVGPUSetTuneSeconds",
+                             seconds, &seconds, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsReal("-mat_sptrsvgpu_timeout", "Seconds that a wait on the GPU may take; 0: no limit",
                              "MatSpTRSVGPUSetTimeout", timeout, &timeout, &set));

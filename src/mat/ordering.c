@@ -5,8 +5,8 @@
 #include <math.h>
 #include "impl.h"
 
-static const char one_rank[] = "On several ranks only the natural ordering; for another one use -pc_type bjacobi "
-                               "-sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";
+static const char one_rank[] = "On several ranks only the natural ordering is possible; for another one use -pc_type "
+                               "bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";
 
 /* The magnitudes of the n values of a matrix of type seqaij, of a complex value |re| + |im| (multicolor.h); the caller
    frees them. */
@@ -45,7 +45,8 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
              " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
              ((PetscObject)local)->type_name);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc gives no access to the rows of a matrix of type %s; use -mat_type aij or MatConvert()",
              ((PetscObject)local)->type_name);
   PetscCall(SpTRSVGPUCheckSize(n, (PetscLogDouble)i[n]));
   /* the rows of a matrix of another type need not be those of its values */

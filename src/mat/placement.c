@@ -36,7 +36,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorLocation facto
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscCheck(factorization >= SPTRSVGPU_FACTOR_LOCATION_AUTO && factorization <= SPTRSVGPU_FACTOR_LOCATION_HOST,
-             PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d",
+             PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "%d is not a value of SpTRSVGPUFactorLocation",
              (int)factorization);
   s->settings.factorization = factorization;
   PetscFunctionReturn(PETSC_SUCCESS);

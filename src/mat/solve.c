@@ -244,7 +244,8 @@ static PetscErrorCode MakeRoot(Mat F, Vec like)
   if (row < 0) s->root = roots;
   else PetscCall(VecDestroy(&roots));
   PetscCheck(row < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
-             "Pivot %g of row %" PetscInt_FMT " is %s: the factor has no symmetric halves",
+             "Pivot %g of row %" PetscInt_FMT " is %s, so MatForwardSolve() and MatBackwardSolve() of ICC, which need "
+             "its square root, cannot be used; MatSolve() can",
              (double)PetscRealPart(pivot), row, PetscImaginaryPart(pivot) != 0 ? "not real" : "negative");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

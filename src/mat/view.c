@@ -107,8 +107,10 @@ static PetscErrorCode ViewMemory(const SpTRSVGPU *s, PetscInt rows, const TrsvIl
 
   PetscFunctionBegin;
   if (info->plan_bytes)
-    Print("  plans in all %.3g MB%s%s\n", 1e-6 * (double)info->plan_bytes,
-          petsc ? ", for halves of a solve" : info->transposed ? ", transposes among them" : "",
+    Print("  all plans: %.3g MB%s%s\n", 1e-6 * (double)info->plan_bytes,
+          petsc              ? ", for MatForwardSolve() and MatBackwardSolve()"
+          : info->transposed ? ", with those of the transpose"
+                             : "",
           info->also_on_host ? ", some on the host" : "");
   if (info->setup_bytes)
     Print("  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n",

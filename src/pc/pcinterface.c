@@ -63,7 +63,8 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
   PetscCall(QueryPC(pc, &p));
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
+             PETSC_ERR_ARG_OUTOFRANGE, "The factor type must be MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s",
+             MatFactorTypes[type]);
   if (pc->setupcalled && type != p->kind) PetscCall(DiscardFactor(pc));
   p->requested_kind = type;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +166,8 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
   PetscCall(QueryPC(pc, &p));
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO,
-             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%d is not a value of SpTRSVGPUOrdering",
+             (int)ordering);
   if (pc->setupcalled && ordering != p->ordering) PetscCall(DiscardFactor(pc));
   p->ordering     = ordering;
   p->has_ordering = PETSC_TRUE;

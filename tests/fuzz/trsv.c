@@ -27,7 +27,7 @@ static int Below(Input *in, int n) { return Byte(in) % n; }
 
 static void Fail(const char *what)
 {
-  fprintf(stderr, "door: %s; %s; %s\n", what, TrsvErrorMessage(), SimtReport());
+  fprintf(stderr, "trsv: %s; %s; %s\n", what, TrsvErrorMessage(), SimtReport());
   abort();
 }
 
