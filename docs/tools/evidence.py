@@ -10,6 +10,8 @@ A kind of run without a file of results has no row.
 import json
 import os
 import re
+import subprocess
+import sys
 
 from maker import ROOT, run
 
@@ -63,6 +65,7 @@ def shared_gpu():
     page = text("gpu_long.txt")
     part = re.search(r"^== several processes on one GPU.*?^\(shared", page, re.M | re.S)
     for what, found in re.findall(r"^ok +(.*?): (?:\w+: )?(.*)$", part.group() if part else "", re.M):
+        found = found.replace(" ways ", " algorithms and settings ")  # of earlier runs
         yield (f"a shared GPU: {what}", found if "wrong" in found else found + ": 0 wrong",
                re.search(r"H\d00", page).group() + ", " + re.search(r"\d{4}-\d\d-\d\d", page).group(),
                "gpu_long.txt")
@@ -85,12 +88,12 @@ def backward_errors():
                f"at most {worst[0]:.1e} in double, {worst[1]:.1e} in float", where(found[0]), "errors.jsonl")
 
 
-def counted(name, what, last, place=""):
-    """The last match of a pattern in a file."""
+def counted(name, what, last):
+    """The last match of a pattern in a file, with the GPU that the file names, if any."""
     found = re.findall(last, text(name), re.M)
     if found:
-        date = re.findall(r"\d{4}-\d\d-\d\d", text(name))
-        yield what, found[-1], place + (date[0] if date else ""), name
+        gpu, date = (re.findall(pattern, text(name)) for pattern in (r"NVIDIA (H\d00)", r"\d{4}-\d\d-\d\d"))
+        yield what, found[-1], ", ".join(gpu[:1] + date[:1]), name
 
 
 def other_types():
@@ -123,11 +126,31 @@ def planted():
 
 def on_hosts():
     for names, what in ((r"\S+(?<!-cuda)", "on the host"), (r"\S+-cuda", "with a pretended device")):
-        found = re.findall(rf"^PETSc {names} +(\d+) passed, +(\d+) failed", text("versions.txt"), re.M)
+        found = re.findall(rf"^PETSc {names} +(\d+) passed, +(\d+) failed.*?; ([\d-]+),", text("versions.txt"), re.M)
         if found:
-            passed, failed = (sum(map(int, column)) for column in zip(*found))
-            yield (f"the tests with {len(found)} builds of PETSc, {what}", f"{passed:,} passed, {failed} failed", "",
-                   "versions.txt")
+            passed, failed = (sum(map(int, column)) for column in list(zip(*found))[:2])
+            dates = sorted({date for _, _, date in found})
+            yield (f"the tests with {len(found)} builds of PETSc, {what}", f"{passed:,} passed, {failed} failed",
+                   "no GPU, " + " to ".join(dates[:1] + dates[1:][-1:]), "versions.txt")
+
+
+def covered():
+    """The lines that tests run, and of which sources; these are in long.txt if an earlier coverage.txt lacks them."""
+    page, name = text("coverage.txt"), "coverage.txt"
+    found = re.search(r"^([\d.]+ % of \d+ lines) run; .*; (\d{4}-\d\d-\d\d)(?:, sources (\w+))?$", page, re.M)
+    if not found:
+        return
+    share, date, sources = found.groups()
+    if sources:
+        now = subprocess.run(["tests/sources.sh", "src", "tests", "examples"], cwd=ROOT, stdout=subprocess.PIPE,
+                             text=True, check=True).stdout.strip()
+        listed = re.findall(r"^((?:src|examples)/\S+) +\d+ +\d+ ", page, re.M)
+        gone = [path for path in listed if not os.path.exists(os.path.join(ROOT, path))]
+        if sources == now and gone:
+            sys.exit(f"results/{name} is of these sources, but they lack {', '.join(gone)}")
+    else:
+        sources = "".join(re.findall(rf"^coverage .*; {date}, sources (\w+)$", text("long.txt"), re.M))
+    yield "lines of src that tests without a GPU run", share, f"{date}, sources {sources or 'unknown'}", name
 
 
 def exchanges():
@@ -160,11 +183,12 @@ def rows():
     yield from counted("gpu_petsc_3.26.txt", "PETSc's harness on a GPU", r"^(\d+ passed, \d+ failed), \d+ skipped$")
     yield from other_types()
     yield from on_hosts()
-    for fuzzer in ("reader", "door", "options"):
-        yield from counted("fuzz.txt", f"fuzzing: {'trsv.h' if fuzzer == 'door' else fuzzer}", rf"^\w+ +{fuzzer}: (.*)$")
+    for fuzzer in ("reader", "trsv", "options"):
+        name = "trsv.h" if fuzzer == "trsv" else fuzzer
+        yield from counted("fuzz.txt", f"fuzzing: {name}", rf"^\w+ +{fuzzer}: (.*)$")
     yield from long_parts()
     yield from planted()
-    yield from counted("coverage.txt", "lines of src that tests without a GPU run", r"^([\d.]+ % of \d+ lines) run")
+    yield from covered()
 
 
 def table():
