@@ -129,7 +129,8 @@ void RepeatFactors(const Square *A, const int *order)
         const void *l, *u;
 
         if (k == 5) f.lower = MakeLowerPlan(f.f);
-        (void)FactorOnce(&f); /* allocates the arrays of values, which do not move from now on */
+        const TrsvError error = FactorOnce(&f); /* allocates the arrays of values, which do not move from now on */
+        if (error != TRSV_ERR_UNSUPPORTED) CheckError(error); /* a zero pivot is allowed */
         TrsvFactorTriangles(f.f, &L, &U, &l, &u);
         for (int p = 0; p < (k ? 1 : 4); p++) {
           Repeat r = {.matrix = A->name,

@@ -31,5 +31,5 @@ TrsvError AnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysi
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   Inverse *&inverse = ((ChunkPlan *)plan->data)->inverse;
   if (analysis->statistics.nnz > A->rows) TrsvCall(TrsvInverseBegin(plan, A, analysis, source, 0, 1, &inverse));
-  return inverse ? TrsvInverseEnd(plan, inverse) : TrsvChunkScheduleBegin(plan, A, analysis, source, 0);
+  return inverse ? TRSV_SUCCESS : TrsvChunkScheduleBegin(plan, A, analysis, source, 0);
 }

@@ -28,7 +28,7 @@ struct LevelState {
   TRSV_INLINE LevelState beside(int half) const { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
 };
 
-/* A search as a pass. */
+/* A search of level sets, as dataflow_pass() needs it. */
 struct LevelSearch : TrsvLevelSearch {
   static constexpr bool sorted = true;
   static constexpr int  ahead  = 4;

@@ -57,7 +57,8 @@ template <class T> static inline void TrsvScratchRelease(T *&memory)
   memory = NULL;
 }
 
-/* The same as scratch of the default stream, given counts and arrays as in TrsvArena: TrsvScratchRelease(*memory). */
+/* TrsvArenaAllocate with scratch of the default stream, given counts and arrays as in TrsvArena.
+   TrsvScratchRelease(*memory) frees it. */
 template <class... Arrays> static inline TrsvError TrsvScratchArrays(void **memory, Arrays &&...arrays)
 {
   return TrsvArenaAllocate([](size_t bytes, void *p) { return TrsvScratchAlloc(bytes, p, NULL); },

@@ -97,9 +97,10 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
 
   (void)snprintf(choice->reason, sizeof(choice->reason),
                  "%d level sets, solves %.3g ms, set-up %.3g ms; in %s %d, %.3g ms, %.3g ms (predicted); "
-                 "%.3g times as many iterations expected in multicolor", choice->multicolor ? ordered : natural,
-                 1e3 * first->solves, 1e3 * first->setup, choice->multicolor ? "the natural order" : "multicolor",
-                 choice->multicolor ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup, choice->growth);
+                 "%.3g times as many iterations expected in multicolor",
+                 choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup,
+                 choice->multicolor ? "the natural order" : "multicolor", choice->multicolor ? natural : ordered,
+                 1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
 /* Sets choice->reason, which is "", if the multicolor order need not be tried. natural: the factor in that order;

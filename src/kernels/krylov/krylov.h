@@ -66,7 +66,8 @@ TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvKrylovType, TrsvNorm, Trsv
    has failed, or is idle without that report. */
 TrsvError TrsvKrylovAwait(TrsvKrylov *, int k, TrsvIteration *);
 
-/* Parts of both methods. Residual: rho = r.z, and the norm. Half: alpha = rho / p.w; half = r - alpha w, may be r. */
+/* Parts of both methods. TrsvKrylovResidual computes rho = r.z and the norm, TrsvKrylovHalf alpha = rho / p.w and
+   half = r - alpha w; half and r may be one vector. */
 TrsvError TrsvKrylovResidual(TrsvKrylov *, int k, const double *r, const double *z, const TrsvStopping *);
 TrsvError TrsvKrylovHalf(TrsvKrylov *, int k, const double *p, const double *w, const double *r, double *half);
 

@@ -97,7 +97,7 @@ TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, con
                        const TrsvAlgorithm *upper, double seconds, TrsvStream);
 
 /* Solves L U x = b, or the transposes; x is not b. Either plan alone does half of that, from b to y or from y to x; y
-   may be pair->work if pair->fused is NULL. */
+   is neither b nor x, and may be pair->work if pair->fused is NULL. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 void      TrsvPairDestroy(TrsvPair **);
 

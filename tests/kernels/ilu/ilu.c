@@ -198,6 +198,13 @@ static void CheckLife(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, 
     Expect(info.setup_bytes > 0 && info.plan_bytes > 0 && info.transposed && info.also_on_host &&
              info.algorithms[1][1][0],
            "%zu bytes of the set-up, %zu of plans", info.setup_bytes, info.plan_bytes);
+    size_t bytes = 0;
+    for (int pair = 0; pair < 4; pair++) {
+      const TrsvPair *p = ilu->pair[pair / 2][pair % 2];
+
+      if (p) bytes += p->forward.plan->bytes + p->backward.plan->bytes + sizeof(double) * (size_t)p->rows;
+    }
+    Expect(info.plan_bytes == bytes, "plans have %zu bytes, not %zu", info.plan_bytes, bytes);
     CheckLeaving(ilu, "on the host from now on");
     TrsvIluDestroy(&ilu);
   }

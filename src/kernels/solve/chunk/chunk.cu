@@ -110,9 +110,9 @@ static int AreLikely(const TrsvPlan *plan, const TrsvStatistics *s)
   return TrsvModelInverse(s, plan->precision) < TrsvModelChunk(s, plan->precision);
 }
 
-/* Begins the plan with inverted blocks. Rank 0: if the prediction from counts is below a limit, which is lower for
-   short rows, because the prediction is then too low. Rank 1: if rank 0 has no inverted blocks. asked: 1 if rank 0 has
-   them below that limit; 0: it never has. */
+/* Begins the plan with inverted blocks if its rank has them. Rank 0 has them if the time predicted from counts is below
+   a limit; the limit is lower for short rows, for which that prediction is too low. Rank 1 has them if rank 0 does not.
+   asked is 1 if rank 0 has them below that limit, and 0 if it never has. */
 static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                                int asked)
 {
@@ -139,7 +139,8 @@ static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis
 }
 
 /* Statistics do not tell how many dependencies of a row are solved just before it. If there are many, the schedule
-   without inverted blocks takes much longer than predicted. */
+   without inverted blocks takes much longer than predicted. Without memory or settings for the blocks, rank 0 keeps
+   that schedule; but while another plan is made at the same time, missing memory is an error. */
 static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvStatistics *s = &analysis->statistics;
@@ -151,7 +152,12 @@ static TrsvError Finish(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis 
     TrsvCall(TrsvChunkScheduleWait(plan, &seconds));
     const double slowdown = TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits(), TRSV_DOUBLE);
     const int    slow     = TrsvModelInverse(s, TRSV_DOUBLE) * slowdown < seconds / TrsvModel.inverse_instead;
-    if (slow || plan->rank) TrsvCall(BeginInverted(plan, A, analysis, source, slow));
+    if (slow || plan->rank) {
+      const TrsvError error = BeginInverted(plan, A, analysis, source, slow);
+      const bool      alone = TrsvDeviceSharing() == 1,
+                      keeps = error == TRSV_ERR_UNSUPPORTED || (error == TRSV_ERR_MEMORY && alone);
+      if (error && (plan->rank || !keeps)) return error;
+    }
     if (c->inverse) TrsvChunkFreeSchedule(c);
   }
   return c->inverse ? TrsvInverseEnd(plan, c->inverse) : TrsvChunkScheduleEnd(plan);

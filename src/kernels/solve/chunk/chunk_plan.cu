@@ -171,7 +171,7 @@ TrsvError TrsvChunkScheduleWait(TrsvPlan *plan, double *seconds)
 
 TrsvError TrsvChunkScheduleEnd(TrsvPlan *plan)
 {
-  ChunkSetup *&p = ((ChunkPlan *)plan->data)->setup;
+  ChunkSetup *&p     = ((ChunkPlan *)plan->data)->setup;
   TrsvError    error = TRSV_SUCCESS;
   double       seconds;
 

@@ -149,9 +149,9 @@ TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes
 /* Makes the patterns of D^-1 and of the product, v->unfinished, for one size; overwrites the counts. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *v, InverseSizes *, int size, const int *source);
 
-/* Begin predicts the time of the product for each size of the blocks, over that of T. If the least is in [from, below),
-   it makes all patterns for that size and begins the plan of the product; otherwise *inverse stays NULL. End completes
-   that plan and adds its bytes. */
+/* Begin predicts the time of the product for each size of the blocks, over that of T. If a search with the limit `from`
+   finds no size, and one with `below` does, it makes all patterns for that size and begins the plan of the product;
+   otherwise *inverse stays NULL. End completes that plan and adds its bytes. */
 TrsvError TrsvInverseBegin(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, double from,
                            double below, Inverse **inverse);
 TrsvError TrsvInverseEnd(TrsvPlan *, Inverse *);

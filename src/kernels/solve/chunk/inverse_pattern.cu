@@ -240,8 +240,8 @@ static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *
 {
   InverseProduct *const P = &v->unfinished;
   InverseSizes          s;
-  double                seconds, least;
-  int                   sizes = INVERSE_SIZES, best;
+  double                seconds, least, least_before;
+  int                   sizes = INVERSE_SIZES, sizes_before, best;
 
   TrsvCall(EstimateSolve(plain, plan->precision, &seconds));
   least = below * seconds;
@@ -250,8 +250,12 @@ static TrsvError BeginFastest(TrsvPlan *plan, Inverse *v, const TrsvStatistics *
   TrsvCall(ChooseSize(plain, plan->precision, &s, 0, &least, &sizes, &best));
   if (!sizes) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseCount(v, plain->level_span, sizes, &s));
+  sizes_before = sizes;
+  least_before = from * seconds;
+  TrsvCall(ChooseSize(plain, plan->precision, &s, 1, &least_before, &sizes_before, &best));
+  if (best < INVERSE_SIZES) return TRSV_SUCCESS;
   TrsvCall(ChooseSize(plain, plan->precision, &s, 1, &least, &sizes, &best));
-  if (best == INVERSE_SIZES || least < from * seconds) return TRSV_SUCCESS;
+  if (best == INVERSE_SIZES) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseMake(plan, v, &s, best, source));
   s.searched.release();
   s.counted.release();

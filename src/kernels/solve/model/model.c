@@ -70,8 +70,8 @@ static double SliceLevels(const TrsvStatistics *s)
 double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
-               entry  = EntrySeconds(precision, k->sell_entry_float, k->sell_entry_double) + scattered,
-               levels = s->row_mean > (double)TRSV_SELL_WIDE ? s->levels : SliceLevels(s);
+               entry     = EntrySeconds(precision, k->sell_entry_float, k->sell_entry_double) + scattered,
+               levels    = s->row_mean > (double)TRSV_SELL_WIDE ? s->levels : SliceLevels(s);
 
   return k->sell_launch + levels * k->sell_hop +
          fmax(entry * (double)s->nnz, k->sell_same * s->hub_fraction * (double)(s->nnz - s->rows));
