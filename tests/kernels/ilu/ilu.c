@@ -192,6 +192,7 @@ static void CheckLife(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, 
       CheckAll(ilu, &A, kind, round ? "new values" : "first values");
       FillSquare(&A, 1, 1.5, 20 + round);
     }
+    Expect(shape != DIAGONAL || TrsvIluIsOneLaunch(ilu, TRSV_DEVICE, 0), "not in one launch");
     CheckZeroPivot(ilu, &A, "a zero pivot");
     CheckAll(ilu, &A, kind, "after a zero pivot");
     TrsvIluDescribe(ilu, &info);
@@ -322,6 +323,7 @@ void TestIlu(void)
   CheckLife(GRID_2D, TRSV_ILU, TRSV_ORDER_MULTICOLOR, NULL, "a grid in the multicolor order");
   CheckLife(GRID_2D, TRSV_ICC, TRSV_ORDER_AUTO, NULL, "a grid, icc, in the order that is chosen");
   CheckLife(GRID_2D, TRSV_ILU, TRSV_ORDER_GIVEN, "thread", "a grid, thread-level");
+  CheckLife(DIAGONAL, TRSV_ILU, TRSV_ORDER_GIVEN, "thread", "a diagonal, thread-level: in one launch");
   CheckLife(RANDOM, TRSV_ILU, TRSV_ORDER_GIVEN, NULL, "at random, in an order that is given");
   CheckLife(RANDOM, TRSV_ICC, TRSV_ORDER_MULTICOLOR, NULL, "at random, icc, multicolor");
   CheckLife(CHAIN, TRSV_ILU, TRSV_ORDER_AUTO, NULL, "a chain");
