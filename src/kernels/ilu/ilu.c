@@ -95,17 +95,21 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   return error;
 }
 
+static int WorksOnDevice(const TrsvIlu *ilu, TrsvMemory memory)
+{
+  return memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE;
+}
+
 TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvMemory memory, TrsvStream stream)
 {
   TrsvSetTimeout(ilu->request.timeout);
-  return memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+  return WorksOnDevice(ilu, memory) ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvMemory memory, TrsvError error, TrsvStream stream)
 {
-  TrsvError end = TRSV_SUCCESS;
+  const TrsvError end = WorksOnDevice(ilu, memory) ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
 
-  if (memory == TRSV_DEVICE || ilu->request.memory == TRSV_DEVICE) end = TrsvWorkEnd(&ilu->work, stream);
   return error ? error : end;
 }
 

@@ -67,10 +67,14 @@ const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 
+static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
+{
+  return !TrsvIsComplex(precision) || (a->traits & TRSV_TAKES_COMPLEX);
+}
+
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
-  return (!TrsvIsComplex(precision) || a->traits & TRSV_TAKES_COMPLEX) &&
-         a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
+  return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
 }
 
 TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
@@ -82,7 +86,7 @@ TrsvError TrsvPlanBegin(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
   *plan = NULL;
   if (rank && rank >= algorithm->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s has no settings of rank %d", algorithm->name, rank);
-  if (TrsvIsComplex(A->precision) && !(algorithm->traits & TRSV_TAKES_COMPLEX))
+  if (!TakesValues(algorithm, A->precision))
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s does not take complex values; name another, or auto",
                     algorithm->name);
   TrsvCall(TrsvAlloc(sizeof(*p), &p));

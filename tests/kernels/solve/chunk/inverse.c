@@ -216,7 +216,7 @@ static void CheckFailures(int instead)
   TrsvAnalysis *analysis;
   long          plain = 0;
 
-  Begin("chunk with inverted blocks%s fails anywhere", instead ? " in place of a slow schedule" : "");
+  Begin("chunk with inverted blocks%s fails anywhere", instead ? " after a slow schedule" : "");
   SimtSettings.multiprocessors = 132;
   if (instead) KeepEntries(&T, ROWS, AreInNextBlocks);
   D = ToDevice(&T.view);
