@@ -8,14 +8,15 @@
    reason why the host has to factor, the caller factors, and calls TrsvIluSetFactor instead of TrsvIluSetValues.
 
    Errors: a function that can fail returns a TrsvError; TrsvErrorMessage() describes the last failure of this thread.
-   Each may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE; others are named with the function. Nothing prints, exits or
-   aborts. Unless stated otherwise, an object after an error is as it was before the call; it can always be destroyed.
+   Each may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE, and in a build without CUDA TRSV_ERR_UNSUPPORTED for work on a
+   device; others are named with the function. Nothing prints, exits or aborts. Unless stated otherwise, an object after
+   an error is as it was before the call; it can always be destroyed.
 
    Threads: objects are independent. One thread at a time may use an object. It belongs to the device that was current
    when it was created: with another current device its functions return TRSV_ERR_ARGUMENT. Work of one object in
-   several streams is done in the order of the calls; work in a captured stream is ordered by the caller who launches
-   the graph. While a thread captures a CUDA graph on a device, no other thread may create, fill or destroy an object
-   there, or use one in another stream for the first time.
+   several streams is done in the order of the calls; the first call in a second stream waits for the device. Work in a
+   captured stream is ordered by the caller who launches the graph. While a thread captures a CUDA graph on a device, no
+   other thread may create, fill or destroy an object there, or use one in another stream for the first time.
 
    Timeouts: a thread of the device waits at most timeout seconds for one value. A solve that exceeds this writes NaN to
    x, and the next solve with that triangle returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of
@@ -72,10 +73,12 @@ typedef struct TrsvIlu TrsvIlu;
 TrsvError TrsvIluCreate(const TrsvIluRequest *, int rows, const TrsvCSR *A, TrsvIlu **ilu);
 
 /* Makes the plans for solves with A, or with its transpose, in the given memory, and fills them if there are values.
-   Call it once after TrsvIluCreate, before the first values, and before the first solve of another kind. factor: the
-   triangles if the host factored, else NULL. Waits for the default stream. After an error these plans have no values,
-   or do not exist: call it again. TRSV_ERR_UNSUPPORTED: a named algorithm cannot run in that memory, or no algorithm of
-   this build takes such values. TRSV_ERR_ARGUMENT: the host has factored, and factor is NULL. */
+   Call it once after TrsvIluCreate, before the first values, and before the first solve of another kind; where
+   TrsvIluIsReady is 1 it does nothing. factor: the triangles if the host factored, else NULL. Waits for the default
+   stream, and for the given one if values go from one memory to the other. After an error these plans have no values,
+   or do not exist: call it again. TRSV_ERR_UNSUPPORTED: a named algorithm cannot run in that memory or on that device,
+   or takes no such values or triangles; or no algorithm of this build takes such values. TRSV_ERR_ARGUMENT: the host
+   has factored, and factor is NULL. TRSV_ERR_STRUCTURE: L or U of factor is not a valid triangle. */
 TrsvError TrsvIluPrepare(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, TrsvStream);
 
 /* Returns 1 if there are plans with values for these solves, else 0. */
@@ -87,13 +90,15 @@ int TrsvIluIsReady(const TrsvIlu *, TrsvMemory, int transposed);
    values, call TrsvIluPrepare. TRSV_ERR_ARGUMENT: invalid pivots, or the host has to factor. */
 TrsvError TrsvIluSetValues(TrsvIlu *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
-/* Fills all plans with a factor that the host computed. After an error: as after one of TrsvIluSetValues. */
+/* Fills all plans with a factor that the host computed, in the pattern of TrsvIluPrepare. Waits for the stream if plans
+   are on a device. After an error: as after one of TrsvIluSetValues. TRSV_ERR_ARGUMENT: factor is NULL, or has no
+   values. */
 TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 
 /* Measures algorithms and settings for at most that many seconds, those in use first, and keeps the fastest whose
-   solution is right. The plans need values; factor as for TrsvIluPrepare. Waits for the stream. After an error call
-   TrsvIluPrepare again if TrsvIluIsReady is 0. TRSV_ERR_ARGUMENT: there are no values, or the host has factored and
-   factor is NULL. */
+   solution is right. Plans on the host stay as they are. The plans need values; factor: as for TrsvIluPrepare, with
+   values. Waits for the stream. After an error call TrsvIluPrepare again if TrsvIluIsReady is 0. TRSV_ERR_ARGUMENT:
+   there are no values, or the host has factored and factor is NULL. TRSV_ERR_STRUCTURE: as for TrsvIluPrepare. */
 TrsvError TrsvIluTune(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, double seconds, TrsvStream);
 
 /* Moves the factorization to the host: the plans stay, and the caller factors from now on, in the same order. order
@@ -108,19 +113,21 @@ typedef enum {
 } TrsvPart;
 
 /* Solves for x [rows], given b [rows], both in the given memory and in the order of A; x must not be b. For one half, b
-   or x may be NULL instead of y, which the object keeps. Returns before the stream has done the work; allocates
-   nothing. TRSV_ERR_ARGUMENT: TrsvIluIsReady is false, or y is not stored because one launch does both halves. */
+   or x may be NULL instead of y, which the object keeps. On a device it returns before the stream has done the work.
+   Allocates nothing. TRSV_ERR_ARGUMENT: TrsvIluIsReady is false, or y is not stored because one launch does both
+   halves. */
 TrsvError TrsvIluSolve(TrsvIlu *, TrsvMemory, int transposed, TrsvPart, const void *b, void *x, TrsvStream);
 
 int    TrsvIluIsOneLaunch(const TrsvIlu *, TrsvMemory, int transposed);     /* 1: one launch does both halves */
-double TrsvIluFlops(const TrsvIlu *, TrsvMemory, int transposed, TrsvPart); /* operations of one solve */
+double TrsvIluFlops(const TrsvIlu *, TrsvMemory, int transposed, TrsvPart); /* of one solve; 0: there are no plans */
 
-/* Downloads the factor of TrsvIluSetValues; the caller owns it. Waits for the stream. TRSV_ERR_ARGUMENT: there are no
-   values on the device. */
+/* Downloads the factor of TrsvIluSetValues; the caller owns it. Waits for the stream and the default stream.
+   TRSV_ERR_ARGUMENT: there are no values on the device. */
 TrsvError TrsvIluDownload(TrsvIlu *, TrsvTriangles *, TrsvStream);
 void      TrsvTrianglesDestroy(TrsvTriangles *);
 
-/* The statistics of triangles on the host. TRSV_ERR_STRUCTURE: L or U is not a valid triangle. */
+/* The statistics of triangles on the host. TRSV_ERR_STRUCTURE: L or U is not a valid triangle;
+   TRSV_ERR_ARGUMENT: it has a negative number of rows. */
 TrsvError TrsvTrianglesAnalyze(const TrsvTriangles *, TrsvPrecision, TrsvStatistics *L, TrsvStatistics *U);
 
 /* How one triangle is solved. Strings and trials are valid until the plan changes. */
@@ -155,11 +162,14 @@ typedef struct {
 } TrsvIluInfo;
 
 void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
+
+/* Frees the object, which may be NULL. Waits until the device is idle if the object has memory there. */
 void TrsvIluDestroy(TrsvIlu **);
 
-/* Checks that new values of A, on the device, suit the multicolor order that TRSV_ORDER_AUTO has chosen: its time to
-   solution is still the shorter predicted one. A may be wide. If they do not, reason gets why; else "", as for values
-   with NaN, another order, or a factorization on the host. Works in the default stream and waits for it. */
+/* Checks that new values of A, on the device in the pattern of TrsvIluCreate, suit the multicolor order that
+   TRSV_ORDER_AUTO has chosen: its time to solution is still the shorter predicted one. A may be wide. If they do not,
+   reason gets why; else "", as for values with NaN, another order, or a factorization on the host. Works in the default
+   stream and waits for it. */
 TrsvError TrsvIluCheckOrder(const TrsvIlu *, const TrsvCSR *A, char reason[], size_t size);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing

@@ -150,6 +150,8 @@ TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream
   const TrsvMemory memory = device[0] || device[1] ? TRSV_DEVICE : TRSV_HOST;
 
   memset(ilu->ready, 0, sizeof(ilu->ready));
+  if (!factor || (ilu->rows && (!factor->L.values || !factor->U.values)))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L and U");
   TrsvCall(TrsvIluBegin(ilu, memory, stream));
   return TrsvIluEnd(ilu, memory, TrsvIluFill(ilu, factor, stream), stream);
 }

@@ -224,6 +224,41 @@ static void CheckFailuresOfTuning(void)
   End();
 }
 
+/* Triangles of the host that are missing, incomplete or invalid: an error in each memory, transposed or not. */
+static void CheckInvalidTriangles(void)
+{
+  static const int     l_offsets[] = {0, 0, 1, 2}, u_offsets[] = {0, 1, 2, 3}, right[] = {0, 1}, wrong[] = {0, 2},
+                       diagonal[] = {0, 1, 2};
+  static const double  values[]   = {1, 2, 4};
+  const TrsvTriangles  valid      = {
+    {3, l_offsets, right, values, 0}, {3, u_offsets, diagonal, values, 0}, NULL, NULL, NULL};
+  const TrsvIluRequest request    = {.precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = TRSV_PLACE_HOST};
+
+  Begin("ilu: invalid triangles of the host");
+  for (int pair = 0; pair < 4; pair++) {
+    const TrsvMemory memory     = (TrsvMemory)(pair / 2);
+    const int        transposed = pair % 2;
+    TrsvTriangles    invalid = valid, empty = valid;
+    TrsvIlu         *ilu;
+
+    invalid.L.columns = wrong;
+    empty.U.values    = NULL;
+    ExpectError(TrsvIluCreate(&request, 3, NULL, &ilu), TRSV_SUCCESS, "TrsvIluCreate");
+    ExpectError(TrsvIluPrepare(ilu, memory, transposed, &invalid, NULL), TRSV_ERR_STRUCTURE, "TrsvIluPrepare");
+    ExpectError(TrsvIluPrepare(ilu, memory, transposed, &valid, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    ExpectError(TrsvIluTune(ilu, memory, transposed, &invalid, 0, NULL),
+                memory == TRSV_DEVICE ? TRSV_ERR_STRUCTURE : TRSV_SUCCESS, "TrsvIluTune");
+    ExpectError(TrsvIluSetFactor(ilu, &empty, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetFactor without values of U");
+    ExpectError(TrsvIluSetFactor(ilu, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetFactor without triangles");
+    Expect(!TrsvIluIsReady(ilu, memory, transposed), "ready after an error");
+    ExpectError(TrsvIluPrepare(ilu, memory, transposed, &valid, NULL), TRSV_SUCCESS, "TrsvIluPrepare after errors");
+    Expect(TrsvIluIsReady(ilu, memory, transposed), "not ready");
+    TrsvIluDestroy(&ilu);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 void TestState(void)
 {
   CheckDescription();
@@ -234,4 +269,5 @@ void TestState(void)
   CheckUnread();
   CheckOrderFailures();
   CheckFailuresOfTuning();
+  CheckInvalidTriangles();
 }
