@@ -16,8 +16,9 @@ static TrsvError Regroup(TrsvFactor *f, int lanes)
     TrsvDeviceFree(*of[a]);
     *of[a] = NULL;
   }
-  f->pivots = 0;
-  return TrsvFactorAssignGroups(f, f->analysis->order, lanes);
+  f->pivots        = 0;
+  f->lanes_per_row = lanes;
+  return TrsvFactorAssignGroups(f, f->analysis->order);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /*
-   The device functions of a build without CUDA: TRSV_ERR_UNSUPPORTED, unless they do nothing. No algorithm in the table
-   of that build calls them.
+   The device functions of a build without CUDA, for a PETSc without CUDA, whose matrices are on the host: there PETSc
+   factors, and the host algorithm of the table solves. The same files of C are compiled with and without CUDA, and
+   these functions complete the library. They return TRSV_ERR_UNSUPPORTED, unless they do nothing. No algorithm in the
+   table of that build calls them.
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
@@ -38,7 +40,7 @@ NONE(TrsvDeviceOrder, TrsvColorMatrix *A, TrsvOrdering *o)
 NONE(TrsvDeviceOrderValues, const TrsvCSR *A, TrsvPrecision precision, TrsvOrdering **multicolor)
 NONE(TrsvDeviceDiscardedFill, const TrsvCSR *A, const int *order, TrsvPrecision precision, double fill[2])
 NONE(TrsvFactorSplit, TrsvFactor *f, const TrsvCSR *A, const int *order, TrsvMemory there)
-NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order, int lanes)
+NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, double *largest, TrsvStream stream)
 NONE(TrsvFactorCheckPattern, TrsvFactor *f)

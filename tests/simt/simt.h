@@ -287,5 +287,6 @@ static inline void                    trsv_count_down(unsigned *p)
 
 #include "async.h"
 #include "chunks.h"
+#include "sizes.h"
 
 #endif

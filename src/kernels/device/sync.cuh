@@ -143,8 +143,8 @@ static TRSV_INLINE void trsv_note_progress(const TrsvSync &sync)
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
 
-#ifndef TRSV_POLLS /* tests define it */
-  #define TRSV_POLLS 1024 /* between two looks of a thread at the clock */
+#ifndef TRSV_POLLS
+  #define TRSV_POLLS 1024 /* polls between two looks of a thread at the clock */
 #endif
 
 /* Bounds one wait; each wait needs a new object. A thread calls more() after each poll that found nothing. more()

@@ -55,7 +55,7 @@ TrsvError TrsvFactorEnd(TrsvFactor **factor)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   error = TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
-  if (!error && !f->pivots) error = TrsvFactorAssignGroups(f, f->analysis->order, 0);
+  if (!error && !f->pivots) error = TrsvFactorAssignGroups(f, f->analysis->order);
   if (!error) error = TrsvSyncCreate(&f->sync);
   if (!error) error = TrsvDeviceWait(NULL);
   if (error) TrsvFactorDestroy(factor);
@@ -95,7 +95,7 @@ static TrsvError MakePivotOrder(TrsvFactor *f)
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   if (!f->analysis) TrsvCall(TrsvAnalyze(&L, &made));
-  error = TrsvFactorAssignGroups(f, (made ? made : f->analysis)->order, 0);
+  error = TrsvFactorAssignGroups(f, (made ? made : f->analysis)->order);
   if (!error) error = TrsvDeviceWait(NULL);
   if (error) TrsvFactorFree(f, sizeof(int), f->rows, &f->row_of_group); /* it may be incomplete */
   TrsvAnalysisDestroy(&made);

@@ -64,13 +64,15 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
   }
 }
 
-/* Takes the fewest lanes for which at most one row in 500 is long: a long row takes much time, idle lanes take little.
-   If level sets have fewer rows than the device has warp schedulers, each row gets a warp. lanes: if not 0, so many. */
-static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
+/* Chooses f->lanes_per_row if it is 0: the fewest lanes for which at most one row in 500 is long. A long row takes much
+   time, idle lanes take little. If level sets have fewer rows than the device has warp schedulers, each row gets a
+   warp. *any_long: 1 if there is a long row. */
+static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
   unsigned            counts[FACTOR_LANE_CHOICES + 1], *device;
   TrsvScratch         scratch;
+  const int           given = f->lanes_per_row;
   int                 c = 0, multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
@@ -78,7 +80,7 @@ static TrsvError ChooseLanes(TrsvFactor *f, int lanes, int *any_long)
   TrsvCall(scratch.zeros(FACTOR_LANE_CHOICES + 1, device));
   TrsvCall(TrsvLaunchEach(groups_count, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets, f->u_offsets, device));
   TrsvCall(TrsvDeviceDownload(counts, device, sizeof(counts), NULL));
-  while (c < FACTOR_LANE_CHOICES - 1 && (lanes ? 4 << c < lanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
+  while (c < FACTOR_LANE_CHOICES - 1 && (given ? 4 << c < given : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
   f->lanes_per_row    = 4 << c;
   f->longest_warp_row = (int)counts[FACTOR_LANE_CHOICES];
   *any_long           = counts[c] > 0;
@@ -107,11 +109,11 @@ static TrsvError AssignWithLongRows(TrsvFactor *f, const int *order)
   return TrsvLaunchEach(groups_assign, n, f->rows, f->lanes_per_row, order, first, at, f->row_of_group, f->work_offset);
 }
 
-extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order, int lanes)
+extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order)
 {
   int any_long = 0;
 
-  if (!f->pivots) TrsvCall(ChooseLanes(f, lanes, &any_long));
+  if (!f->pivots) TrsvCall(ChooseLanes(f, &any_long));
   if (any_long) return AssignWithLongRows(f, order);
   f->groups = f->rows;
   TrsvCall(TrsvFactorAlloc(f, sizeof(int), f->groups, &f->row_of_group));

@@ -12,13 +12,12 @@
 #include "device/setup.cuh"
 #include "factor/factor.h"
 
-enum {
-  COUNT_MAX = 256, /* entries of a row whose places are found by counting */
-#ifdef TRSV_SIMT
-  WORK_THREADS = 64 /* of split_work; few, so that tests exceed them */
-#else
-  WORK_THREADS = 1 << 18 /* about as many as a device holds */
+#ifndef SPLIT_THREADS
+  #define SPLIT_THREADS (1 << 18) /* of split_work: about as many as a device holds */
 #endif
+
+enum {
+  COUNT_MAX = 256 /* entries of a row whose places are found by counting */
 };
 
 static __global__ void permute_position(int n, const int *order, int *position)
@@ -275,7 +274,7 @@ static __global__ void split_work(int rows, int entries, const int *l_offsets, c
 
 static TrsvError CountHostWork(TrsvFactor *f)
 {
-  const int       threads = min(max(f->lower, f->rows), (int)WORK_THREADS);
+  const int       threads = min(max(f->lower, f->rows), SPLIT_THREADS);
   TrsvScratch     scratch;
   FactorHostWork *work;
 

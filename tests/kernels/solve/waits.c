@@ -3,6 +3,7 @@
    are correct. A right solve may take longer in all than the limit of one wait.
 */
 #include "check.h"
+#include "sizes.h"
 #include "solve/chunk/chunk.h"
 #include "solve/rows/level_csr.h"
 

@@ -10,17 +10,18 @@
 
 #include "solve/schedule/chunk_graph.cuh"
 
+#ifndef PLACE_WINDOW
+  #define PLACE_WINDOW 4096  /* the number of consecutive times whose steps accept records */
+  #define PLACE_TIMES  40000 /* positions whose time is in shared memory, at most */
+#endif
+
 enum {
   BATCH_SLOTS = 8,                                     /* batches that are fetched ahead */
   FETCHERS    = 7,                                     /* warps that fetch batches */
   TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
   QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
-#ifdef TRSV_SIMT
-  WINDOW = 64, TIMES = 24 /* small, so that tests exceed them */
-#else
-  WINDOW = 4096, /* the number of consecutive times whose steps accept records */
-  TIMES  = 40000 /* positions whose time is in shared memory, at most */
-#endif
+  WINDOW      = PLACE_WINDOW,
+  TIMES       = PLACE_TIMES
 };
 
 static const unsigned UNPLACED = 0xffffffffu; /* the word of a position that has no time yet */
