@@ -146,14 +146,14 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
   cudaStream_t         stream;
   double               first = INFINITY, least = INFINITY;
   std::string          chosen, best;
-  int                  tries = 0;
+  int                  trials = 0;
 
   if (TrsvAnalyze(&c.host, &analysis)) {
     fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
     exit(2);
   }
   CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  for (int rank = 0; rank < AG_REDUCED && (!tries || Milliseconds() - start < 1e3 * seconds); rank++) {
+  for (int rank = 0; rank < AG_REDUCED && (!trials || Milliseconds() - start < 1e3 * seconds); rank++) {
     char      settings[TRSV_SETTINGS] = "scheme=";
     double    error                   = INFINITY, ms;
     bool      failed                  = false;
@@ -171,7 +171,7 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
                TrsvDeviceError(&c.device, nullptr, c.device_values.p, nullptr, db.p, dx.p, &error, stream);
       ms = Median(plan, db.p, dx.p, sizeof(double) * dx.n, stream, &failed);
       wrong += failed || !(error < 1e-13);
-      if (!tries++) first = ms, chosen = settings + 7;
+      if (!trials++) first = ms, chosen = settings + 7;
       if (ms < least) least = ms, best = settings + 7;
     }
     TrsvPlanDestroy(&plan);
@@ -182,12 +182,12 @@ static void SearchSchemes(const char *name, const Triangle &t, double seconds)
 
   const double took  = 1e-3 * (Milliseconds() - start);
   const char  *which = t.matrix.triangle == TRSV_LOWER ? "lower" : "upper";
-  printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, which, tries, first, least, best.c_str());
+  printf("%-28s %s %d trials, first %.4f ms, best %.4f ms %s\n", name, which, trials, first, least, best.c_str());
   if (json)
     fprintf(json,
-            "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, "
+            "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"trials\": %d, "
             "\"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n",
-            name, which, seconds, took, tries, first, least, best.c_str(), chosen.c_str());
+            name, which, seconds, took, trials, first, least, best.c_str(), chosen.c_str());
   fflush(stdout);
   if (json) fflush(json);
 }

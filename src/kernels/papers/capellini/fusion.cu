@@ -54,7 +54,7 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const CSRV
     sum = fma(value, solution, sum);
   }
   __syncwarp();
-  for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+  sum = warp_sum(sum);
   if (lane == 0) x[row] = trsv_publish(now + row, (right - sum) * inverse);
 }
 

@@ -52,7 +52,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
     sum = fma(value, solution, sum);
   }
   __syncwarp();
-  for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+  sum = warp_sum(sum);
   if (lane == 0) {
     sum = trsv_publish(now + p, (right - sum) * inverse);
     if (row >= 0) x[to] = sum;

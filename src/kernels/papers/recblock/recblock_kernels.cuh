@@ -204,7 +204,7 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
   if (at == stop) return; /* the whole warp */
   for (int k = at + lane; k < stop; k += 32) sum = fma(A.values[k], recblock_known(A, A.columns[k]), sum);
   __syncwarp();
-  for (int half = 16; half; half /= 2) sum += __shfl_down_sync(~0u, sum, half);
+  sum = warp_sum(sum);
   if (!lane) A.right[p] -= sum;
 }
 

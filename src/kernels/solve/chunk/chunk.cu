@@ -112,13 +112,13 @@ static int AreLikely(const TrsvPlan *plan, const TrsvStatistics *s)
 
 /* Begins the plan with inverted blocks if its rank has them. Rank 0 has them if the time predicted from counts is below
    a limit; the limit is lower for short rows, for which that prediction is too low. Rank 1 has them if rank 0 does not.
-   asked is 1 if rank 0 has them below that limit, and 0 if it never has. */
+   used_below_limit is 1 if rank 0 has them below that limit, 0 if it never has. */
 static TrsvError BeginInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
-                               int asked)
+                               int used_below_limit)
 {
   const double limit = analysis->statistics.row_mean > TrsvModel.inverse_long_row ? 1 : TrsvModel.inverse_faster;
 
-  return TrsvInverseBegin(plan, A, analysis, source, plan->rank && asked ? limit : 0, plan->rank ? 1 : limit,
+  return TrsvInverseBegin(plan, A, analysis, source, plan->rank && used_below_limit ? limit : 0, plan->rank ? 1 : limit,
                           &Data(plan)->inverse);
 }
 

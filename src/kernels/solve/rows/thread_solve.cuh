@@ -39,7 +39,7 @@ enum {
 
 /* The triangle of a block: the only one of its launch, or one of a pair. */
 enum Role {
-  ALONE,
+  ONLY,
   FORWARD, /* stores its solution in the words of forward_solution */
   BACKWARD /* reads its right-hand side from forward_solution; the one reader of a word clears it for the next launch */
 };
@@ -95,7 +95,7 @@ template <class T> struct Recomputed {
 };
 
 /* Solves the rows of a block. Term: Awaited or Recomputed. *turn, in shared memory: 0 or 1 in alternate launches; the
-   caller sets it if ROLE is ALONE. aborted: the forward triangle delivers no more values. */
+   caller sets it if ROLE is ONLY. aborted: the forward triangle delivers no more values. */
 template <class T, class Term, Role ROLE>
 static TRSV_INLINE void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn,
                                     bool aborted, T *forward_solution, const T *b, T *x)
@@ -104,7 +104,7 @@ static TRSV_INLINE void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sy
   bool      done = p >= A.rows;
   unsigned  mine = 0;
 
-  if (ROLE != ALONE && threadIdx.x == 0) (void)trsv_ticket(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
+  if (ROLE != ONLY && threadIdx.x == 0) (void)trsv_ticket(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
   const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   factor  = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
@@ -113,7 +113,7 @@ static TRSV_INLINE void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sy
 
 #pragma unroll
   for (int n = 0; n < QUAD; n++) term[n].load(A, column.v[n]);
-  if (ROLE == ALONE) {
+  if (ROLE == ONLY) {
     trsv_wait_for_previous(); /* no launch writes what was loaded so far */
     trsv_let_next_start();
   } else {
@@ -175,7 +175,7 @@ template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, gridDim.x, &start[1]);
   __syncthreads();
-  thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
+  thread_rows<T, Term, ONLY>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
 template <class T> static auto thread_solve_of(const TrsvLevelCSR *o)
