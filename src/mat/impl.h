@@ -75,7 +75,6 @@ PETSC_INTERN PetscErrorCode SpTRSVGPURegisterEvents(void);
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetFactor(Mat, SpTRSVGPU **);
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetNames(char[], size_t);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
 PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *);

@@ -19,8 +19,8 @@ PetscErrorCode SpTRSVGPUGetFactor(Mat F, SpTRSVGPU **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The names of all algorithms of this build, for messages and -help. */
-PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
+/* The names of all algorithms of this build. */
+static PetscErrorCode GetNames(char names[], size_t size)
 {
   const TrsvAlgorithm *a;
 
@@ -82,7 +82,7 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const
   PetscCall(PetscStrcmp(algorithm, "auto", &automatic));
   a = TrsvAlgorithmFind(algorithm);
   if (!a && !automatic) {
-    PetscCall(SpTRSVGPUGetNames(names, sizeof(names)));
+    PetscCall(GetNames(names, sizeof(names)));
     SETERRQ(PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE,
             "No triangular solve is named %s here; there are: %s%s", algorithm, names,
             PetscDefined(HAVE_CUDA) ? "" : " (built without CUDA)");

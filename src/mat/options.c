@@ -8,6 +8,24 @@ const char *const SpTRSVGPUFactorLocations[] = {"auto", "device", "host", "SpTRS
 const char *const SpTRSVGPUSelections[]      = {"model", "granularity", "tune", "SpTRSVGPUSelection",
                                                 "SPTRSVGPU_SELECT_", NULL};
 
+/* With -help prints the algorithms of this build, and what each does. */
+static PetscErrorCode PrintAlgorithms(SpTRSVGPUOptionItems PetscOptionsObject)
+{
+  const TrsvAlgorithm *a;
+  const char          *summary;
+  char                 line[192];
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Values of -mat_sptrsvgpu_algorithm, -mat_sptrsvgpu_lower and _upper:");
+  PetscOptionsHeadBegin(PetscOptionsObject, "  auto: one of these, see -mat_sptrsvgpu_select; on the host PETSc's");
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    TrsvAlgorithmDescribe(a, &summary, NULL);
+    PetscCall(PetscSNPrintf(line, sizeof(line), "  %s: %s", TrsvAlgorithmName(a), summary));
+    PetscOptionsHeadBegin(PetscOptionsObject, line);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called in the symbolic phase, as PETSc reads the options of a solver type: from the global database, because the
    options object of the PC may be gone by then. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
@@ -22,21 +40,20 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   };
   SpTRSVGPU  *s = (SpTRSVGPU *)F->data;
   const char *now;
-  char        names[256], text[320], name[64];
+  char        name[64];
   PetscBool   set;
   PetscEnum   selection, factorization;
   PetscReal   seconds = s->settings.tune_seconds, timeout = s->settings.timeout;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetNames(names, sizeof(names)));
   /* the title must be its own: -help prints each title once */
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Sparse triangular solves on a GPU",
                     "Mat");
+  PetscCall(PrintAlgorithms(PetscOptionsObject));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(algorithms); i++) {
     PetscCall(MatSpTRSVGPUGetAlgorithm(F, algorithms[i].lower ? SPTRSVGPU_LOWER : SPTRSVGPU_UPPER, &now));
-    PetscCall(PetscSNPrintf(text, sizeof(text), "%s, one of: %s", algorithms[i].text, names));
-    PetscCall(PetscOptionsString(algorithms[i].option, text, "MatSpTRSVGPUSetAlgorithm", now, name, sizeof(name),
-                                 &set));
+    PetscCall(PetscOptionsString(algorithms[i].option, algorithms[i].text, "MatSpTRSVGPUSetAlgorithm", now, name,
+                                 sizeof(name), &set));
     if (set && algorithms[i].lower) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
     if (set && algorithms[i].upper) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
   }

@@ -45,9 +45,11 @@ static void TestTable(void)
   Begin("table of algorithms");
   for (; (a = TrsvAlgorithmGet(n)); n++) {
     Expect(TrsvAlgorithmFind(TrsvAlgorithmName(a)) == a, "%s is not found, or is there twice", TrsvAlgorithmName(a));
-    Expect(*a->summary && *a->source, "%s has no summary or no source", TrsvAlgorithmName(a));
-    Expect(!TrsvAlgorithmCitation(a) || *TrsvAlgorithmCitation(a) == '@', "%s: the citation is no BibTeX",
-           TrsvAlgorithmName(a));
+    const char *summary, *citation;
+
+    TrsvAlgorithmDescribe(a, &summary, &citation);
+    Expect(*summary && *a->source, "%s has no summary or no source", TrsvAlgorithmName(a));
+    Expect(!citation || *citation == '@', "%s: the citation is no BibTeX", TrsvAlgorithmName(a));
   }
   Expect(n >= 3, "%d algorithms", n);
   Expect(!TrsvAlgorithmGet(-1) && !TrsvAlgorithmGet(n + 1) && !TrsvAlgorithmFind("") && !TrsvAlgorithmFind("none"),

@@ -64,8 +64,13 @@ static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
-const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
+
+void TrsvAlgorithmDescribe(const TrsvAlgorithm *a, const char **summary, const char **citation)
+{
+  if (summary) *summary = a->summary;
+  if (citation) *citation = a->citation;
+}
 
 static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 {

@@ -14,8 +14,10 @@ typedef struct TrsvAlgorithm TrsvAlgorithm;
 const TrsvAlgorithm *TrsvAlgorithmGet(int i);             /* row i, NULL after the last */
 const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL if this build has no algorithm of that name */
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *); /* BibTeX; NULL: nothing to cite */
-TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);   /* of its plans, b and x */
+TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *); /* of its plans, b and x */
+
+/* summary: what it does, in a line; citation: in BibTeX, NULL: nothing to cite. Either argument may be NULL. */
+void TrsvAlgorithmDescribe(const TrsvAlgorithm *, const char **summary, const char **citation);
 
 enum {
   TRSV_SETTINGS = 96 /* characters of the description of a plan's settings */
