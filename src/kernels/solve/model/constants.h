@@ -82,9 +82,8 @@
   C(inverse_faster,         0.85,     "1, time predicted from counts over that without blocks: used below", choice) \
   C(inverse_long_row,       8,        "entries of a row on average, above which that limit is 1", choice) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
-  /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
-  /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \
-  /* 54). mean: over the steps of many solves, waits included. */ \
+  /* Settings of chunk: solves with several settings, with and without inverted blocks (files: */ \
+  /* bench/fit_settings.py). step: of a chain. mean: over the steps of many solves, waits included. */ \
   C(settings_start,         8000,     "ns",        fit) \
   C(settings_step_2,        54,       "ns a step of records of 2", fit) \
   C(settings_step_3,        67,       "ns a step of records of 3", fit) \
@@ -131,16 +130,16 @@
   C(factor_row,             2e-6,     "s a level, else", hand) \
   C(factor_entry,           3e-11,    "s an entry", hand) \
   C(factor_step,            0.45e-6,  "s an entry of the longest row", hand) \
-  /* PETSc's factorization on the host: 150 ms for 1.5e7 entries; 400 ms for 6.7e8 multiply-adds, 12 s for 1.7e10. */ \
-  /* walk: its symbolic phase in another order takes 53 s for 20 rows of 100,000 entries. */ \
+  /* PETSc's factorization on one core of the host: entries, and multiply-adds where long rows depend on long ones. */ \
+  /* walk: its symbolic phase in another order. */ \
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
   /* A schedule in a first set-up: half of an analysis in results/solve.jsonl; L and U are planned together. */ \
   C(plan_chain,             1.25e-6,  "s, of a schedule: sqrt(levels * mean row * sqrt(entries))", hand) \
   /* The choice of the ordering. Growth, iterations: bench/fit_order.py. The growth has a margin: its median is */ \
-  /* 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner. The */ \
-  /* times of finding the ordering: results/orders.jsonl. */ \
+  /* 1.0 if as much fill is left out. The median iteration of CG takes 117 us without the preconditioner, in */ \
+  /* results/solutions.jsonl. The times of finding the ordering: results/orders.jsonl. */ \
   C(order_growth,           1.35,     "1, iterations in multicolor over natural, if as much fill is left out", choice) \
   C(order_iterations,       40,       "iterations of a solve", choice) \
   C(order_levels,           32,       "level sets in multicolor ordering, before it is made", hand) \
