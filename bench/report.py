@@ -23,6 +23,8 @@ TABLES = [
     ("docs/ordering.md", "bench/orders.py", "--iterations"),
     ("docs/ordering.md", "bench/choices.py", "--write"),
     ("README.md", "bench/solutions.py", "--six"),
+    ("README.md", "bench/setups.py", "--memory"),
+    ("docs/known-issues.md", "bench/setups.py", "--memory"),
     ("docs/performance.md", "bench/performance.py", "--write"),
     ("docs/performance.md", "bench/scalars.py", "--write"),
     ("docs/results.md", "bench/selections.py", "--write"),

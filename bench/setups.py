@@ -5,6 +5,7 @@
   setups.py               prints them
   setups.py FILE.jsonl    prints those of set-ups, of other results
   setups.py --write FILE  writes it into the page
+  setups.py --memory FILE writes the range of the peaks of memory of first set-ups into a page
 """
 
 import json
@@ -14,7 +15,9 @@ import sys
 from results import ROOT, write_part
 
 PROGRAMS = "<!-- made by bench/setups.py from results/petsc.jsonl -->\n"
+RESULTS = os.path.join(ROOT, "results", "setup.jsonl")
 SETUPS = "<!-- made by bench/setups.py from results/setup.jsonl -->\n"
+MEMORY = "<!-- made by bench/setups.py: memory -->"
 OURS = "sptrsvgpu, by device"
 APPLIES = {
     "jacobi": "Jacobi",
@@ -74,7 +77,12 @@ def applies(groups):
     return "\n".join(out) + "\n"
 
 
-def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
+def memory():
+    peaks = [lines[OURS]["peak_over_matrix"] for lines in read(RESULTS, "matrix").values() if OURS in lines]
+    return f"{min(peaks):.2g} to {max(peaks):.2g} times that of the matrix."
+
+
+def setups(path=RESULTS):
     groups = read(path, "matrix")
     peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
     out = [
@@ -104,6 +112,8 @@ def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
 def main(args):
     if args[:1] == ["--write"]:
         return write_part(args[1], PROGRAMS, programs()) or write_part(args[1], SETUPS, setups())
+    if args[:1] == ["--memory"]:
+        return write_part(args[1], MEMORY, memory())
     print(setups(args[0]) if args else programs() + "\n" + setups(), end="")
     return 0
 
