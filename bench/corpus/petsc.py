@@ -1,5 +1,6 @@
 """Matrices of PETSc's tutorials, which are compiled and run from its sources."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from families import FIT, REPORT, TABLE
 
+AIJ = "-thi_mat_type aij -dm_mat_type aij"
 EXACT = "-pc_type icc -ksp_type cg -ksp_rtol 1e-16"  # entries that vanish by symmetry are then zero but for rounding
 PROGRAMS = {  # folder/program: (use, which matrix of a run, {member: options})
     "ksp/ex29": (FIT, 0, {n: f"-da_grid_x {n} -da_grid_y {n} -rho 0.01" for n in (80, 200)}),
@@ -23,21 +25,28 @@ PROGRAMS = {  # folder/program: (use, which matrix of a run, {member: options})
     "ksp/ex54": (FIT, 0, {n: f"-ne {n} -alpha 1e-3" for n in (79, 199)}),
     "ksp/ex55": (REPORT, 0, {n: f"-ne {n}" for n in (59, 119)}),
     "ksp/ex56": (FIT, 0, {n: f"-ne {n} -alpha 1e-3" for n in (9, 19)}),
+    "ksp/ex56_again": (REPORT, 0, {12: "-ne 12 -alpha 1e-3"}),  # another size of a family for fitting
     "ksp/ex70": (REPORT, 0, {n: f"-mx {n} -my {2 * n}" for n in (40, 80)}),
     "snes/ex5": (FIT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -par 6" for n in (70, 150)}),
     "snes/ex14": (REPORT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -da_grid_z {n}" for n in (18, 34)}),
     "snes/ex19": (FIT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -lidvelocity 50 -grashof 100" for n in (40, 90)}),
-    "snes/ex48": (REPORT, 1, {n: f"-M {n} -P {n // 2} -thi_mat_type aij -dm_mat_type aij {EXACT}" for n in (12, 28)}),
+    "snes/ex48": (REPORT, 1, {n: f"-M {n} -P {n // 2} {AIJ} {EXACT}" for n in (12, 16, 28)}),
     "snes/ex15": (FIT, 1, {p: f"-da_grid_x 100 -da_grid_y 100 -p {p}" for p in (1.5, 4)}),
     "ts/ex5": (REPORT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -ts_max_steps 3 -implicitform" for n in (60, 120)}),
     "ts/ex7": (FIT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -ts_max_steps 2" for n in (64, 150)}),
+    "ts/power_ex6": (REPORT, 1, {n: f"-da_grid_x {n} -da_grid_y {n} -ts_time_step 0.05 -ts_max_steps 3"
+                                 for n in (80, 150)}),
 }
 FOLDERS = {
     "ksp": "src/ksp/ksp/tutorials",
     "snes": "src/snes/tutorials",
     "ts": "src/ts/tutorials",
 }
-ELSEWHERE = {"ts/ex5": "src/ts/tutorials/advection-diffusion-reaction"}
+ELSEWHERE = {
+    "ts/ex5": "src/ts/tutorials/advection-diffusion-reaction/ex5",
+    "ts/power_ex6": "src/ts/tutorials/power_grid/ex6",  # advection of a probability in a plane
+    "ksp/ex56_again": "src/ksp/ksp/tutorials/ex56",
+}
 PREFIXES = ("", "stokes_", "elas_", "s1_")
 
 
@@ -57,10 +66,13 @@ def read(path):
 
 def build(program, folder):
     petsc, arch = os.environ["PETSC_DIR"], os.environ["PETSC_ARCH"]
-    source = os.path.join(petsc, ELSEWHERE.get(program, FOLDERS[program.split("/")[0]]), program.split("/")[1] + ".c")
+    kind, name = program.split("/")
+    source = os.path.join(petsc, ELSEWHERE.get(program, f"{FOLDERS[kind]}/{name}") + ".c")
     paths = [f"-I{petsc}/include", f"-I{petsc}/{arch}/include", f"-I{os.path.dirname(source)}"]
     more = os.path.join(os.path.dirname(source), "reaction_diffusion.c")
-    sources = [source, more] if program in ELSEWHERE and os.path.exists(more) else [source]
+    sources = [source, more] if os.path.exists(more) else [source]
+    for options in glob.glob(os.path.join(os.path.dirname(source), "petscopt_*")):  # files that programs read
+        shutil.copy(options, folder)
     libraries = [f"-L{petsc}/{arch}/lib", f"-Wl,-rpath,{petsc}/{arch}/lib", "-lpetsc", "-lm"]
     out = os.path.join(folder, program.replace("/", "_"))
     subprocess.run(["mpicc", "-O2", "-w", *paths, *sources, "-o", out, *libraries], check=True)
