@@ -11,6 +11,7 @@ import sys
 from results import LEAST_ROWS, mean, name_of, read, write_part
 
 BEGIN = "<!-- made by bench/table.py from results/solve.jsonl -->\n"
+LONG = 1.5  # analyses over cuSPARSE's above it are counted
 SHOWN = {
     "g2d5:1000": "2D 5-point 1000^2",
     "g3d7:64": "3D 7-point 64^3",
@@ -63,6 +64,13 @@ def table(cases, pairs):
         out.append(f"| {name} | {mean(values):.2f} | {max(values):.2f} |")
     both = [c.analysis for c in pairs if c.counts]
     out.append(f"| the same, L and U together, as in a set-up | {mean(both):.2f} | {max(both):.2f} |")
+    over = lambda some: f"{sum(c.analysis > LONG for c in some)} of them take more than {LONG} times cuSPARSE's"
+    real = [c for c in cases if c.real]
+    out.append(
+        f"\nAnalysis over cuSPARSE's: {mean(c.analysis for c in counted):.3f} over these {len(counted)} triangles,"
+        f" {over(counted)}; {mean(c.analysis for c in real):.3f} over the {len(real)} triangles of all real matrices,"
+        f" {over(real)}."
+    )
     out.append("")
     out.append(
         "| lower triangle of | rows | level sets | algorithm | cuSPARSE, ms | sptrsvgpu, ms | speedup | time / floor |"
