@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl and
-results/rivals_corpus.jsonl, and for single applies from results/applies.jsonl.
+"""sptrsvgpu and other preconditioners and triangular solves: tables in docs/results.md, from results/rivals.jsonl,
+results/rivals_corpus.jsonl and, if it is there, results/rivals_corpus_host.jsonl; applies from results/applies.jsonl.
 
 rivals.py               prints them
 rivals.py --write FILE  writes them into the page
@@ -14,9 +14,9 @@ import sys
 from results import ROOT, mean, write_part
 from solutions import TRUE, number
 
-FILES = [os.path.join(ROOT, "results", name + ".jsonl") for name in ("rivals", "rivals_corpus")]
+FILES = [os.path.join(ROOT, "results", f"rivals{part}.jsonl") for part in ("", "_corpus", "_corpus_host")]
 APPLIES = os.path.join(ROOT, "results", "applies.jsonl")
-BEGIN = "<!-- made by bench/rivals.py from results/{rivals,rivals_corpus,applies}.jsonl -->\n"
+BEGIN = "<!-- made by bench/rivals.py from results/rivals*.jsonl and results/applies.jsonl -->\n"
 OURS, NATURAL = "multicolor", "natural"
 WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": "SpSV, sliced ELL",
         "sweeps_2": "2 sweeps", "sweeps_5": "5 sweeps", "hypre_ilu": "hypre's ILU",
@@ -42,7 +42,9 @@ TEXT = (
 )
 ENDED = {}  # way -> systems that it has a line of, solved or not
 HOST = {}  # (way, cores) of the CPU -> systems that it has a line of
+FAILED = collections.defaultdict(dict)  # system -> its lines of ways that do not solve it
 EARLIER = set()  # systems of which GAMG has a line of an earlier run: lines with the field "run"
+BASES = {NATURAL: "natural (the default)", "auto": "auto", "both": "the better of natural and multicolor"}
 # ways whose total time is compared
 REASONED = ("jacobi", "gamg", "ilu", "hypre_ilu", "hypre_sweeps", "ginkgo_ilu", "cpu")
 
@@ -54,7 +56,7 @@ def system_of(line):
 def read():
     """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest."""
     systems = collections.defaultdict(dict)
-    for file in FILES:
+    for file in filter(os.path.exists, FILES):
         with open(file, encoding="utf-8") as f:
             for line in map(json.loads, f):
                 some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
@@ -66,6 +68,8 @@ def read():
                 if line["converged"] and 0 <= line["residual"] <= TRUE:
                     if way not in some or line["ms"] < some[way]["ms"]:
                         some[way] = line
+                else:
+                    FAILED[system_of(line)][way] = line
     return systems
 
 
@@ -101,8 +105,14 @@ def halves(systems):
             "generated systems that no constant was fitted to": made}
 
 
-def better_of_ours(s):
-    return min((s[w] for w in (NATURAL, OURS) if w in s), key=lambda l: l["ms"], default=None)
+def better_of_ours(s, key="ms"):
+    return min((s[w] for w in (NATURAL, OURS) if w in s), key=lambda l: l[key], default=None)
+
+
+def quicker(theirs, s, base):
+    """In less time than natural or auto, or than the better of both orderings? None: they do not both solve it."""
+    ours = better_of_ours(s) if base == "both" else s.get(base)
+    return theirs["ms"] < ours["ms"] if theirs and ours else None
 
 
 def iteration(line):
@@ -123,7 +133,7 @@ def summary(title, systems, applies):
     out = [f"**{len(systems)} {title}, {solved} of which some way solves**", "",
            "| way | solved | time to solution / that of multicolor: geometric mean | least | most "
            "| KSPSolve: geometric mean | least | most | an apply: geometric mean | least | most "
-           "| quicker than natural and multicolor |", "|---" * 12 + "|"]
+           "| quicker than natural | than auto | than natural and multicolor |", "|---" * 14 + "|"]
     for way, title_of in WAYS.items():
         if way == OURS or not any(way in s for s in systems.values()):
             continue
@@ -131,46 +141,94 @@ def summary(title, systems, applies):
         for key in ("ms", "solve_ms", "apply"):
             ratios = [] if key == "ms" and way in SOLVE_ONLY else ratios_of(way, systems, applies, key)
             cells += [f"{f(ratios):.2f}" for f in (mean, min, max)] if ratios else ["", "", ""]
-        both = [(s[way]["ms"], better_of_ours(s)["ms"]) for s in systems.values() if way in s and better_of_ours(s)]
-        quicker = sum(theirs < ours for theirs, ours in both)
-        shown = "" if way in SOLVE_ONLY or way in (NATURAL, "auto") else str(quicker)
-        out.append(f"| {title_of} | {sum(way in s for s in systems.values())} | " + " | ".join(cells) + f" | {shown} |")
-    return out + [""]
-
-
-def iterations(line):
-    return f"{line['iterations']:,} of {number(1e3 * iteration(line))} us"
+        for base in BASES:
+            shown = way in REASONED and base != way
+            cells.append(str(sum(bool(quicker(s.get(way), s, base)) for s in systems.values())) if shown else "")
+        out.append(f"| {title_of} | {sum(way in s for s in systems.values())} | " + " | ".join(cells) + " |")
+    counts = []
+    for base, title_of in BASES.items():
+        some = [[quicker(s.get(way), s, base) for way in REASONED] for s in systems.values()]
+        some = [found for found in some if set(found) != {None}]
+        counts.append(f"{title_of} on {sum(True in found for found in some)} of {len(some)}")
+    return out + ["", f"Another way is quicker than {', than '.join(counts)} systems that both solve."]
 
 
 def reason(theirs, ours):
-    """Why their line takes less time than ours: the number and the length of iterations, and the set-up."""
+    """Why their line takes less time than ours: what saves time, the larger part first."""
     fewer, shorter = theirs["iterations"] < ours["iterations"], iteration(theirs) < iteration(ours)
-    saved = {part: ours[part] - theirs[part] for part in ("solve_ms", "setup_ms")}
     what = "fewer and shorter" if fewer and shorter else "fewer" if fewer else "shorter"
-    how = {
-        "solve_ms": (f"{what} iterations" if saved["solve_ms"] > 0 else "a longer solve")
-        + f" ({iterations(theirs)} instead of {iterations(ours)})",
-        "setup_ms": ("less" if saved["setup_ms"] > 0 else "more")
-        + f" set-up ({number(theirs['setup_ms'])} ms instead of {number(ours['setup_ms'])})",
-    }
-    first, second = sorted(saved, key=saved.get, reverse=True)
-    text = how[first] + (" and " if saved[second] > 0 else ", in spite of ") + how[second] + "."
+    saved = {f"{what} iterations": ours["solve_ms"] - theirs["solve_ms"],
+             "less set-up": ours["setup_ms"] - theirs["setup_ms"]}
+    text = ", ".join(part for part in sorted(saved, key=saved.get, reverse=True) if saved[part] > 0)
     if theirs["way"] == "jacobi" and theirs["iterations"] == 1:
-        text += " One is enough because D^-1 b is an eigenvector of D^-1 A."
+        text += "; D^-1 b is an eigenvector of D^-1 A"
     return text
 
 
-def quicker_ones(systems):
-    """For each rival, the systems that it solves in less time than sptrsvgpu in either ordering, and why."""
+def row(name, theirs, ours, key):
+    """Of a table of systems that they solve in less time: theirs / ours."""
+    pair = lambda of: f"{of(theirs)} / {of(ours)}"
+    way = "cpu" if theirs["where"] == "host" else theirs["way"]
+    on = f", {theirs['way']}, {cores(theirs)}" if way == "cpu" else ""
+    cells = [f"{name[0]}, {name[1]:,} rows", WAYS[way] + on, WAYS[ours["way"]], f"{theirs[key] / ours[key]:.2f}",
+             pair(lambda l: f"{l['iterations']:,}"), pair(lambda l: number(1e3 * iteration(l))),
+             pair(lambda l: number(l["solve_ms"])), pair(lambda l: number(l["setup_ms"]))]
+    return cells + [reason(theirs, ours)] * (key == "ms")
+
+
+def rows(found, key):
+    head = ["system", "way", "ours", "time / ours" if key == "ms" else "KSPSolve / ours", "iterations",
+            "one iteration, us", "KSPSolve, ms", "set-up, ms"] + ["why"] * (key == "ms")
+    found = sorted(found, key=lambda f: (list(WAYS).index(f[0]), f[2][key] / f[3][key]))
+    lines = [f"| {' | '.join(cells)} |" for cells in [head, *(row(*f[1:], key) for f in found)]]
+    return [lines[0], "|---" * len(head) + "|", *lines[1:]]
+
+
+def only_theirs(systems):
     out = []
-    for way in REASONED:
-        found = [(key, s[way], better_of_ours(s)) for key, s in systems.items() if way in s and better_of_ours(s)]
-        for (name, rows), theirs, ours in sorted(found, key=lambda f: f[1]["ms"] / f[2]["ms"]):
-            if theirs["ms"] < ours["ms"]:
-                on = f" ({theirs['way']}, {cores(theirs)})" if way == "cpu" else ""
-                out.append(f"- {name}, {rows:,} rows: {WAYS[way]}{on}, {theirs['ms'] / ours['ms']:.2f} of the time of "
-                           f"{WAYS[ours['way']]}: {reason(theirs, ours)}")
-    return out
+    for name, s in systems.items():
+        if not {NATURAL, OURS} & set(s):
+            theirs = [f"{WAYS[w]} in {number(l['ms'])} ms, {l['iterations']:,} iterations" for w, l in s.items()]
+            failed = [f"{WAYS[w]}: {l['reason']} after {l['iterations']:,} iterations"
+                      for w, l in FAILED[name].items() if w in (NATURAL, OURS)]
+            out.append(f"- {name[0]}: {'; '.join(theirs)} ({', '.join(failed)}).")
+    return out or ["- none."]
+
+
+def short_applies(applies):
+    for (name, _), a in applies.items():
+        ours = min((a[w] for w in (NATURAL, OURS) if w in a), default=0)
+        for way, ms in a.items():
+            if way in WAYS and way not in (NATURAL, OURS, "auto", "jacobi", "gamg") and ms < ours:
+                yield f"{WAYS[way]} on {name} ({ms / ours:.2f})"
+
+
+def quicker_ones(systems, applies):
+    """Where others take less time: in all, or in KSPSolve or an apply alone; and what they alone solve."""
+    ours = {key: {name: better_of_ours(s, key) for name, s in systems.items() if better_of_ours(s)}
+            for key in ("ms", "solve_ms")}
+    faster = {key: [(way, name, systems[name][way], ours[key][name]) for name in ours[key] for way in ways
+                    if way in systems[name] and systems[name][way][key] < ours[key][name][key]]
+              for key, ways in (("ms", REASONED), ("solve_ms", [w for w in WAYS if w not in (NATURAL, OURS, "auto")]))}
+    in_all = {f[:2] for f in faster["ms"]}
+    solves = [f for f in faster["solve_ms"] if f[:2] not in in_all]
+    out = ["Systems that another way solves in less time than sptrsvgpu in the better of its two orderings, theirs / "
+           "ours. The time of an iteration is KSPSolve over the number of them, so it has a part of KSPSolve's fixed "
+           "costs:", "", *rows(faster["ms"], "ms"), ""]
+    out += ["Systems that another way solves, and sptrsvgpu in neither ordering:", "", *only_theirs(systems), ""]
+    out += ["KSPSolve alone takes less time; the time to solution is longer, or the set-up is not counted. Theirs / "
+            "ours, geometric means:", ""]
+    for way in WAYS:
+        some = [f for f in solves if f[0] == way]
+        if some:
+            ratio = lambda of: f"{mean(of(theirs) / max(of(mine), 1e-9) for _, _, theirs, mine in some):.2f}"
+            out.append(f"- {WAYS[way]}, {len(some)} system{'s' * (len(some) > 1)}: "
+                       f"iterations {ratio(lambda l: l['iterations'])}, KSPSolve {ratio(lambda l: l['solve_ms'])}, "
+                       f"set-up {ratio(lambda l: l['setup_ms'])}.")
+    out += ["", "<details><summary>These systems, theirs / ours</summary>", "", *rows(solves, "solve_ms"), "",
+            "</details>", ""]
+    short = "; ".join(short_applies(applies)) or "none"
+    return out + [f"Applies that take less time than those of natural and multicolor: {short}.", ""]
 
 
 def table():
@@ -191,11 +249,9 @@ def table():
     out = [*TEXT, ends, ""]
     for title, some in halves(systems).items():
         if some:
-            out += summary(title, some, applies)
+            out += summary(title, some, applies) + [""]
     systems = {key: s for key, s in systems.items() if s}
-    out += ["Systems that another way solves in less time than sptrsvgpu in the better of its two orderings, and why. "
-            "The time of an iteration is KSPSolve over the number of them, so it has a part of KSPSolve's fixed costs:",
-            "", *quicker_ones(systems), "",
+    out += [*quicker_ones(systems, applies),
             "<details><summary>All systems: iterations / time to solution / KSPSolve, ms</summary>", "",
             "| system | rows | " + " | ".join(ways.values()) + " |", "|---" * (2 + len(ways)) + "|"]
     for (name, rows), s in sorted(systems.items(), key=lambda x: (-x[0][1], x[0][0])):
