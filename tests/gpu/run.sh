@@ -14,7 +14,8 @@
 # Where a run may take at most ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense
 # recblock ag", PARTS="solve", PARTS="families", PARTS="harness matrices profile", PARTS="dags same shared errors",
 # PARTS="sanitizer memory applies", PARTS="waits threads races scalars ampere", PARTS="rivals", PARTS="rivals_corpus"
-# with each half of the files. `make plots` makes tables and plots of all results.
+# with each half of the files, PARTS="rivals_corpus_host" with each of its WAYS. `make plots` makes tables and plots of
+# all results.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
 folder=$(dirname "$0")
@@ -92,6 +93,15 @@ compare_ways() { # SECONDS WAYS VALUES FILES COMMAND...: solves systems in these
     -o "$results/$part.jsonl" >>"$results/$part.log" 2>&1
   status=$?
   report "${2:0:20}, $3, $((${#commas} + 1)) systems from $(basename "$first") on" $status
+}
+list_ranks() { # on how many cores ways run on the CPU: 1, half, all
+  local cores quota period
+  cores=$(nproc)
+  if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max ] &&
+    [ $((quota / period)) -lt "$cores" ]; then
+    cores=$((quota / period))
+  fi
+  printf '%s\n' 1 $((cores / 2)) "$cores" | sort -nu | sed '/^0$/d'
 }
 print_built_ways() { # prints the ways of hypre and Ginkgo that the program of solutions has
   if grep -aq "hypre, error %d" "$SOLUTIONS"; then echo hypre_ilu hypre_sweeps hypre_ilu_multicolor; fi

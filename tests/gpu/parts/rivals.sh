@@ -5,11 +5,6 @@
 # takes: about 8 min
 
 begin_comparison "sptrsvgpu and other preconditioners and triangular solves, on the GPU and on the CPU"
-cores=$(nproc)
-if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max ] &&
-  [ $((quota / period)) -lt "$cores" ]; then
-  cores=$((quota / period))
-fi
 mapfile -t own < <(list_compared own)
 mapfile -t graphs < <(list_compared laplacian)
 mapfile -t grids < <(list_compared grids)
@@ -26,7 +21,7 @@ done
 for system in "${own[@]}" "${grids[@]}"; do compare_ways 15 gamg own "$system" "$SOLUTIONS" "${limits[@]}"; done
 for system in "${graphs[@]}"; do compare_ways 15 gamg laplacian "$system" "$SOLUTIONS" "${limits[@]}"; done
 for way in bjacobi gamg; do
-  for ranks in 1 $((cores > 1 ? cores / 2 : 1)) "$cores"; do
+  for ranks in $(list_ranks); do
     run_rivals $way mpiexec -n "$ranks" "$SOLUTIONS" -host
   done
 done
