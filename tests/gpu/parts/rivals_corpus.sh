@@ -2,7 +2,7 @@
 # CORPUS: the folder that bench/corpus/make.py filled (default: build/corpus), or one with some of its files.
 # needs: as rivals
 # writes: rivals_corpus.jsonl
-# takes: 11 min
+# takes: 11 min for 74 systems
 
 begin_comparison "sptrsvgpu and other preconditioners and triangular solves, generated systems"
 mapfile -t systems < <(list_compared generated)
