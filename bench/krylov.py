@@ -32,6 +32,10 @@ def is_comparable(line):
     return both and line["residual"] <= 2 * line["petsc_residual"] + 1e-12
 
 
+def is_gamg(line):
+    return line["preconditioner"] == "gamg"
+
+
 def gain(line):
     return line["petsc_ms"] / line["ms"]
 
@@ -66,18 +70,24 @@ def system_table(lines):
 
 def summary(lines):
     out = ["| method, norm | systems | rows | gain: geometric mean | least | most |", "|---|---|---|---|---|---|"]
-    for method, norm in (("cg", "PRECONDITIONED"), ("cg", "NATURAL"), ("bcgs", "PRECONDITIONED")):
+    for method, norm, gamg in (
+        ("cg", "PRECONDITIONED", ""),
+        ("cg", "NATURAL", ""),
+        ("bcgs", "PRECONDITIONED", ""),
+        ("cg", "PRECONDITIONED", ", GAMG"),
+        ("cg", "NATURAL", ", GAMG"),
+    ):
         for low, high, title in (
             (0, 10000, "below 10,000"),
             (10000, 100000, "10,000 to 100,000"),
             (100000, 1e9, "more"),
         ):
-            same = [x for x in lines if x["method"] == method and x["norm"] == norm]
+            same = [x for x in lines if x["method"] == method and x["norm"] == norm and is_gamg(x) == bool(gamg)]
             some = [x for x in same if is_comparable(x) and low <= x["rows"] < high]
             if some:
                 gains = [gain(x) for x in some]
                 out.append(
-                    f"| {NAMES[method]}, {norm.lower()} | {len({x['matrix'] for x in some})} | {title} | "
+                    f"| {NAMES[method]}, {norm.lower()}{gamg} | {len({x['matrix'] for x in some})} | {title} | "
                     f"{mean(gains):.2f} | {min(gains):.2f} | {max(gains):.2f} |"
                 )
     return out
@@ -85,12 +95,13 @@ def summary(lines):
 
 def table(path):
     lines = read(path)
-    return (
-        "\n".join(
-            [*summary(lines), "", "<details><summary>Each system</summary>", "", *system_table(lines), "", "</details>"]
-        )
-        + "\n"
-    )
+    about = [
+        "",
+        "GAMG: PETSc's multigrid; its smoothers are Chebyshev's method with sptrsvgpu in the multicolor order.",
+    ]
+    out = summary(lines) + (about if any(map(is_gamg, lines)) else [])
+    out += ["", "<details><summary>Each system</summary>", "", *system_table(lines), "", "</details>"]
+    return "\n".join(out) + "\n"
 
 
 if __name__ == "__main__":

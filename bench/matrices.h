@@ -12,10 +12,9 @@
 #ifndef MATRICES_H
 #define MATRICES_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
+#include "result_fields.h"
 #include "solve/model/model.h"
 
 #ifdef __cplusplus
@@ -46,14 +45,6 @@ int  TriangleMake(const Matrix *, TrsvTriangle, int own, Triangle *);
 void TriangleFree(Triangle *);
 
 double RandomUniform(unsigned long long *seed); /* in [0, 1) */
-
-/* Ends a line of JSON with the fields of RESULT_FIELDS in the environment, if any: the GPU, its driver, the sources. */
-static inline void EndResult(FILE *f)
-{
-  const char *about = getenv("RESULT_FIELDS");
-
-  (void)fprintf(f, "%s%s}\n", about ? ", " : "", about ? about : "");
-}
 
 #ifdef __cplusplus
 }

@@ -326,8 +326,11 @@ krylov() { # times of the plugin's KSP types and of PETSc's
   local LIB PETSC_DIR PETSC_ARCH CUDA program file="$empty/krylov.jsonl"
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/krylov
+  export RESULT_FIELDS='"gpu": "none"'
   $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$file" &&
-    [ "$(grep -c '"petsc_reason": "CONVERGED_RTOL", .*"reason": "CONVERGED_RTOL"' "$file")" = 6 ]
+    "$program" -gamg -host -runs 1 -dll_append "$LIB" -f g2d5:60 -options_left 0 -o "$file" &&
+    [ "$(grep -c '"petsc_reason": "CONVERGED_RTOL", .*"reason": "CONVERGED_RTOL", "gpu": "none"}$' "$file")" = 8 ] &&
+    "${PYTHON:-python3}" bench/krylov.py "$file" | grep -q "^| cgdevice, natural, GAMG | 1 |"
 }
 setups() { # the same for set-ups and applies: every one of six ways gives what PETSc's own does
   local LIB PETSC_DIR PETSC_ARCH CUDA program
