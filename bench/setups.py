@@ -29,12 +29,14 @@ APPLIES = {
 WAYS = {"ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", "ilu, host": "PETSc's ILU, host", OURS: "sptrsvgpu"}
 
 
-def read(path, key):
+def read(path, key, way="preconditioner"):
+    """Groups by `key`, in each the lines by `way`. Lines of PETSc's programs with a KSP type have the field method."""
     groups = {}
     with open(path) as f:
         for text in f:
             line = json.loads(text)
-            groups.setdefault(line[key], {})[line["preconditioner"]] = line
+            if ("method" in line) == (way == "method"):
+                groups.setdefault(line[key], {})[line[way]] = line
     return groups
 
 
@@ -42,9 +44,29 @@ def seconds(v):
     return "?" if v is None else "0" if v < 1e-4 else f"{v:.3g} s"
 
 
-def programs():
+def types(path):
+    """Nothing where KSP types were not compared."""
+    groups = read(path, "problem", "method")
+    if not groups:
+        return ""
+    out = [
+        "\nWith [cgdevice](krylov.md) in place of cg, and sptrsvgpu in the multicolor order. Iterations and times are"
+        " sums\nover all linear solves of the program.\n"
+    ]
+    out.append("| program | linear solves | iterations, cg | cgdevice | KSPSolve, cg | cgdevice | gain |")
+    out.append("|---" * 7 + "|")
+    for problem, lines in groups.items():
+        pair = [lines.get(t, {}) for t in ("cg", "cgdevice")]
+        times = [line.get("kspsolve_s") for line in pair]
+        cells = [", ".join(problem.rsplit(" ", 1)), f"{pair[0].get('solves', '?')}"]
+        cells += [f"{line.get('iterations') or '?'}" for line in pair] + [seconds(t) for t in times]
+        out.append("| " + " | ".join([*cells, f"{times[0] / times[1]:.2f}" if all(times) else "?"]) + " |")
+    return "\n".join(out) + "\n"
+
+
+def programs(path=os.path.join(ROOT, "results", "petsc.jsonl")):
     out = ["| program | preconditioner | iterations | PCSetUp | PCApply | KSPSolve |", "|---|---|---|---|---|---|"]
-    for problem, lines in read(os.path.join(ROOT, "results", "petsc.jsonl"), "problem").items():
+    for problem, lines in read(path, "problem").items():
         title = ", ".join(problem.rsplit(" ", 1))
         for pc in ("sptrsvgpu", "capellini", "ilu", "jacobi"):
             line = lines.get(pc)
@@ -58,7 +80,7 @@ def programs():
                 f" {b}{seconds(line['kspsolve_s'])}{b} |"
             )
             title = ""
-    return "\n".join(out) + "\n"
+    return "\n".join(out) + "\n" + types(path)
 
 
 def applies(groups):

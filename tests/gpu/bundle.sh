@@ -21,10 +21,9 @@ mkdir -p bundle/matrices
 root=$(dirname "$PETSC_DIR")
 
 # PETSc without its sources, stripped; the programs it is tried with
-for e in ex2 ex45; do
-  [ -x "$PETSC_DIR/src/ksp/ksp/tutorials/$e" ] ||
-    make -s -C "$PETSC_DIR/src/ksp/ksp/tutorials" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" $e
-done
+make=make
+. tests/gpu/petsc_programs.sh
+build_tutorials
 mkdir -p "$tmp/libs"
 ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" "$(command -v mpiexec)" "$(command -v hydra_pmi_proxy)" |
   awk '$3 ~ "^/" { print $3 }' |
@@ -34,7 +33,7 @@ strip --strip-unneeded "$tmp"/libs/*.so* 2>/dev/null || true
 for program in mpiexec hydra_pmi_proxy; do cp -L "$(command -v $program)" "$tmp/libs/"; done
 mkdir -p "$tmp/$root/src/$PETSC_ARCH/lib"
 (cd "$PETSC_DIR" && tar cf - --exclude='*.o' --exclude='lib/libpetsc*' gmakefile.test config include lib \
-  "$PETSC_ARCH/include" "$PETSC_ARCH/lib/petsc" src/ksp/ksp/tutorials/ex2 src/ksp/ksp/tutorials/ex45) |
+  "$PETSC_ARCH/include" "$PETSC_ARCH/lib/petsc" "${programs[@]/#/src/}") |
   tar xf - -C "$tmp/$root/src"
 for lib in "$PETSC_DIR/$PETSC_ARCH/lib"/libpetsc.so*; do
   if [ -L "$lib" ]; then cp -P "$lib" "$tmp/$root/src/$PETSC_ARCH/lib/";
