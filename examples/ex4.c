@@ -101,6 +101,9 @@ int main(int argc, char **args)
          suffix: petsc
          args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres
          args: -ksp_rtol 1e-6
+      test:
+         suffix: cg
+         args: -pc_type sptrsvgpu -ksp_type {{cg cgdevice}} -ksp_rtol 1e-6
 
    testset:
       requires: single
