@@ -82,6 +82,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
     }
     PetscCall(ReadReport(ksp, d, k));
   }
+  KSPOnDeviceEnd(ksp, launched);
   PetscCall(KSPUnwindPreconditioner(ksp, X, T));
   PetscCall(PetscLogGpuFlops(26.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));
   PetscFunctionReturn(PETSC_SUCCESS);

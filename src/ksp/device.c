@@ -161,4 +161,11 @@ PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal no
                                  ksp->divtol * ksp->rnorm0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* PETSc's types take an iteration even if max_it is 0, and then report DIVERGED_ITS whatever it gave, but for a NaN. */
+void KSPOnDeviceEnd(KSP ksp, PetscInt launched)
+{
+  if (launched > ksp->max_it && ksp->reason != KSP_DIVERGED_NANORINF && ksp->reason != KSP_DIVERGED_PC_FAILED)
+    ksp->reason = KSP_DIVERGED_ITS;
+}
 #endif

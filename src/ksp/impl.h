@@ -43,3 +43,6 @@ PETSC_INTERN PetscErrorCode KSPOnDeviceLaunch(const KSPOnDevice *, PetscInt k,
 
 /* Processes the norm of iteration k: history, monitors, convergence test. For k = 0 sets the device's stopping rule. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTest(KSP, KSPOnDevice *, PetscInt k, PetscReal norm);
+
+/* Corrects the reason as PETSc's types do: after a solve that was to take no iteration, but took one. */
+PETSC_INTERN void KSPOnDeviceEnd(KSP, PetscInt launched);
