@@ -29,6 +29,7 @@ TABLES = [
     ("docs/performance.md", "bench/scalars.py", "--write"),
     ("docs/results.md", "bench/selections.py", "--write"),
     ("docs/krylov.md", "bench/krylov.py", "--write"),
+    ("README.md", "bench/krylov.py", "--natural"),
     ("docs/papers.md", "bench/papers.py", "--write"),
     ("docs/options.md", "docs/tools/options.py", "--write"),
     ("docs/install.md", "docs/tools/versions.py", "--write"),
