@@ -133,7 +133,7 @@ static PetscErrorCode MeasureSystem(const Request *request, Mat host, const char
 #if PetscDefined(HAVE_CUDA)
   if (!request->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
 #endif
-  for (int way = request->gamg ? GAMG : 0; way < GAMG + request->gamg; way++) {
+  for (int way = request->gamg ? GAMG : 0; way < GAMG + (int)request->gamg; way++) {
     PetscCall(Compare(request, A, name, cg, way, KSP_NORM_PRECONDITIONED));
     if (cg) PetscCall(Compare(request, A, name, cg, way, KSP_NORM_NATURAL));
   }
