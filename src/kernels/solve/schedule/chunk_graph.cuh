@@ -58,11 +58,11 @@ struct ChunkHeights {
   int        longest;  /* dependencies of a position, at most */
   int        stored;   /* the triangle stores its diagonal */
   int        toward;   /* 1: the values of a row follow that of its diagonal; -1: they precede it */
-  int       *height;   /* [n] a position has a greater height than its dependents (chunk_heights.cu) */
+  int       *height;   /* [n] the length of the longest chain of dependents of each position */
   int        bits;     /* of a height */
   unsigned  *words;    /* of the launch that finds heights; the next launch checks TRSV_ABORT_DEVICE */
-  void      *memory;   /* holds words, and height unless rows were split */
-  void      *extended; /* if rows were split: holds the graph and height */
+  void      *memory;   /* holds height and words */
+  void      *extended; /* holds the graph if rows were split */
 };
 
 /* The caller frees the heights, also after an error. */

@@ -9,11 +9,10 @@
    next level has the sums, then the items that are left. The row keeps the last level. (The sums of split_rows.cu come
    directly before their row: there a late dependency costs a wait, here it costs an import.)
 
-   The height of a row is the length of the longest chain of dependents after it. The levels of the matrix's other
+   The height of a position is the length of the longest chain of dependents after it. The levels of the matrix's other
    triangle are copied if they are the heights (levels.cu); otherwise the kernel below finds the heights. They do not
    depend on chunks, so all settings share them. (Levels instead of heights make longer schedules of irregular
-   matrices.) A sum comes between its row and the row's dependencies: if rows are split, the heights of rows are
-   multiplied by TREE_LEVELS + 1, and a sum has that of its row plus 1 for each level of the tree above it.
+   matrices.)
 
    Mapping: one thread for each position or partial sum; for heights from the last level set to the first, and a whole
      warp polls for a thread with many dependents. Each warp takes one ticket after another, of 32 positions. The grid
@@ -79,12 +78,11 @@ static TRSV_INLINE int long_level(const LongRow &t, int *sum)
 
 struct LongView {
   ChunkGraph G;
-  const int *level; /* [n] by position: its height before the split; NULL: unknown */
   int        sums;
   int       *first; /* [n + 1] by position: its first sum */
   int       *place; /* [sums] by sum: its new position */
   int       *shift; /* [n + 1] by position: the number of sums before it */
-  int       *lengths, *offsets, *columns, *source, *owner, *diagonal, *height; /* of the new graph */
+  int       *lengths, *offsets, *columns, *source, *owner, *diagonal; /* of the new graph */
 };
 
 static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
@@ -139,7 +137,6 @@ static TRSV_INLINE void long_write(const LongView &v, int to, int p, int sum)
 
   v.owner[to]    = whole ? own : -1 - own;
   v.diagonal[to] = chunk_diagonal(v.G, p);
-  if (v.level) v.height[to] = v.level[p] * (TREE_LEVELS + 1) + t.levels - level;
   for (int j = 0, at = v.offsets[to]; j < count; j++, at++) {
     const int item = long_item(t, level, first + j);
 
@@ -165,9 +162,8 @@ static __global__ void long_graph(const LongView v)
   long_write(v, v.place[x], p, x - v.first[p]);
 }
 
-/* Replaces the graph by one whose long rows are split, and the heights by room for those of its positions; known: by
-   those heights. */
-static TrsvError SplitRows(ChunkHeights *o, bool known)
+/* Replaces the graph by one whose long rows are split. */
+static TrsvError SplitRows(ChunkHeights *o)
 {
   const size_t n = (size_t)o->graph.rows;
   TrsvScratch  counted, numbered;
@@ -175,8 +171,7 @@ static TrsvError SplitRows(ChunkHeights *o, bool known)
   unsigned    *keys, *sorted;
   int         *count, *behind, *numbers, *order;
 
-  v.G     = o->graph;
-  v.level = known ? o->height : NULL;
+  v.G = o->graph;
   TrsvCall(counted.take(n, count, n, behind, n + 1, v.first, n + 1, v.shift));
   TrsvCall(TrsvLaunchEach(long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.rows, count, v.first));
@@ -192,14 +187,13 @@ static TrsvError SplitRows(ChunkHeights *o, bool known)
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.rows - 1), keys, sorted, numbers, order));
   TrsvCall(TrsvLaunchEach(long_place, max(n, sums), v, sorted, order));
   TrsvCall(TrsvScratchArrays(&o->extended, all + 1, v.offsets, entries, v.columns, entries, v.source, all, v.owner, all,
-                             v.diagonal, all, v.height));
+                             v.diagonal));
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(TrsvLaunchEach(long_graph, max(n, sums), v));
   const TrsvMatrix positions = {(int)all, v.offsets, v.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT};
   o->graph   = {TriangleView(&positions), v.source, v.owner, v.diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
-  o->height  = v.height;
   return TrsvDeviceWait(NULL);
 }
 
@@ -283,7 +277,6 @@ static TRSV_INLINE void height_find(const ChunkGraph &G, const TrsvSync &sync, i
       if (all) next += POLLS, spin = TrsvSpinLimit();
       done = next >= end || (!all && !spin.more(sync));
       if (done) {
-        if (G.owner && G.owner[p] >= 0) h = (h + TREE_LEVELS) / (TREE_LEVELS + 1) * (TREE_LEVELS + 1); /* a row */
 #pragma unroll
         for (int u = 0; u < CHUNK_ITEMS; u++)
           if (u < row.n) trsv_store(words + to[u], h);
@@ -333,8 +326,8 @@ static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights 
 
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
 {
-  const TrsvAnalysis *const known = analysis->heights;
-  const int                 lower = A->triangle == TRSV_LOWER, levels = analysis->statistics.levels;
+  const ChunkGraph &G     = o->graph;
+  const int         lower = A->triangle == TRSV_LOWER;
 
   *o         = ChunkHeights();
   o->longest = analysis->statistics.row_max - 1;
@@ -342,17 +335,13 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->toward  = o->stored && lower ? -1 : 1;
   o->graph   = {TriangleView(A), source, NULL, NULL};
   o->entries = TrsvStoredEntries(A, analysis);
-  o->bits    = TrsvBits(levels);
-  TrsvCall(TrsvScratchArrays(&o->memory, (size_t)A->rows, o->height, (size_t)CHUNK_WORDS, o->words));
-  if (known) {
-    TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
-    TrsvCall(TrsvDeviceLevels(known, !lower, o->height));
-  }
-  if (o->longest > CHUNK_ITEMS) {
-    o->bits = TrsvBits((long)levels * (TREE_LEVELS + 1));
-    TrsvCall(SplitRows(o, known));
-  }
-  return known ? TRSV_SUCCESS : SearchHeights(analysis, o);
+  if (o->longest > CHUNK_ITEMS) TrsvCall(SplitRows(o));
+  /* after a split a chain also has sums: up to TREE_LEVELS for each row */
+  o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? TREE_LEVELS : 1));
+  TrsvCall(TrsvScratchArrays(&o->memory, (size_t)G.rows, o->height, (size_t)CHUNK_WORDS, o->words));
+  if (!analysis->heights || G.owner) return SearchHeights(analysis, o);
+  TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
+  return TrsvDeviceLevels(analysis->heights, !G.lower, o->height);
 }
 
 void TrsvChunkHeightsFree(ChunkHeights *o)
