@@ -73,7 +73,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
   PetscCall(ReadReport(ksp, d, 0));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 1; !ksp->reason; k++) {
-    for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
+    for (; launched < KSPOnDeviceWanted(ksp, d, k); launched++) {
       PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchDirection, 2, 1, (Vec[]){R, V, P}));
       PetscCall(KSP_PCApplyBAorAB(ksp, P, V, T));
       PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchHalf, 3, 1, (Vec[]){V, R0, R, S}));

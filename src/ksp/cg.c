@@ -69,7 +69,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
   PetscCall(VecCopy(Z, P));
   PetscCall(ReadReport(ksp, d, 0));
   for (PetscInt k = 1; !ksp->reason; k++) {
-    for (; launched < k + d->lag && launched < PetscMax(ksp->max_it, 1); launched++) {
+    for (; launched < KSPOnDeviceWanted(ksp, d, k); launched++) {
       PetscCall(KSP_MatMult(ksp, A, P, Z));
       PetscCall(KSPOnDeviceLaunch(d, launched + 1, LaunchStep, 2, 1, (Vec[]){P, Z, R}));
       PetscCall(KSP_PCApply(ksp, R, Z));
@@ -174,7 +174,8 @@ static PetscErrorCode KSPCGUseSingleReduction_CGDevice(KSP ksp, PetscBool use)
    preconditioner, and all norms: `-ksp_norm_type preconditioned`, `unpreconditioned`, `natural` and `none`.
 
    If vectors have fewer than 500,000 rows, the test is `KSPConvergedDefault()`, and there are no monitors, the host
-   launches an iteration before it reads the norm of the previous one, and the GPU checks itself whether to stop.
+   launches an iteration before it reads the norm of the previous one, and the GPU checks itself whether to stop. It
+   waits if the norm, falling as in the last iteration, would end the solve.
 
    `KSPCG` solves, and the view reports the reason, if scalars are not real double, vectors are not of type seqcuda (on
    several ranks, or on the host), there is a trust region or an objective target, or with

@@ -125,6 +125,7 @@ PetscErrorCode KSPOnDeviceStart(KSP ksp, TrsvKrylovType type, KSPOnDevice *d)
   PetscCallTrsv(TrsvKrylovStart(d->scalars, (int)rows, type, norms[ksp->normtype], stream));
   /* another test, or a monitor, may read x of its iteration: no later iteration may be launched before */
   d->lag      = known && rows < MANY_ROWS;
+  d->nearly   = PETSC_FALSE;
   d->stopping = (TrsvStopping){0};
   ksp->its    = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,6 +150,8 @@ PetscErrorCode KSPOnDeviceLaunch(const KSPOnDevice *d, PetscInt k,
 
 PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal norm)
 {
+  const PetscReal before = ksp->rnorm;
+
   PetscFunctionBegin;
   if (ksp->normtype == KSP_NORM_NATURAL) KSPCheckDot(ksp, norm);
   else if (ksp->normtype != KSP_NORM_NONE) KSPCheckNorm(ksp, norm);
@@ -156,6 +159,8 @@ PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal no
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, k, norm));
   PetscCall((*ksp->converged)(ksp, k, norm, &ksp->reason, ksp->cnvP));
+  /* an iteration that is launched early for nothing costs a product and a PCApply; the wait for a norm costs less */
+  d->nearly = (PetscBool)(k && norm * norm <= before * ksp->ttol);
   if (!k && !ksp->reason && d->lag)
     d->stopping = (TrsvStopping){1, (int)PetscMin(ksp->min_it, INT_MAX), (int)PetscMin(ksp->max_it, INT_MAX), ksp->ttol,
                                  ksp->divtol * ksp->rnorm0};

@@ -18,6 +18,7 @@ typedef struct {
   TrsvKrylov    *scalars; /* NULL before the first solve on the device */
   TrsvStopping   stopping;
   PetscInt       lag;     /* 1: the host launches an iteration before it reads the norm of the one before; or 0 */
+  PetscBool      nearly;  /* the next norm is expected to end the solve */
   /* of CG: */
   PetscBool trust_region;     /* a radius or a target has been set */
   PetscBool single_reduction; /* KSPCGUseSingleReduction() is on */
@@ -43,6 +44,12 @@ PETSC_INTERN PetscErrorCode KSPOnDeviceLaunch(const KSPOnDevice *, PetscInt k,
 
 /* Processes the norm of iteration k: history, monitors, convergence test. For k = 0 sets the device's stopping rule. */
 PETSC_INTERN PetscErrorCode KSPOnDeviceTest(KSP, KSPOnDevice *, PetscInt k, PetscReal norm);
+
+/* So many iterations are launched before the report of iteration k is read. */
+static inline PetscInt KSPOnDeviceWanted(KSP ksp, const KSPOnDevice *d, PetscInt k)
+{
+  return PetscMin(k + (d->nearly ? 0 : d->lag), PetscMax(ksp->max_it, 1));
+}
 
 /* Corrects the reason as PETSc's types do: after a solve that was to take no iteration, but took one. */
 PETSC_INTERN void KSPOnDeviceEnd(KSP, PetscInt launched);

@@ -192,7 +192,8 @@ static const Case cases[] = {
   {"right preconditioner", Right, PETSC_FALSE, NULL},
   {"right, and a guess", RightGuess, PETSC_FALSE, "there is an initial guess, and the preconditioner is on the right"},
   {"no norms before the sixth", FewNorms, PETSC_FALSE, "KSPSetCheckNormIteration() leaves out norms"},
-  {"x on the host", OnHost, PETSC_FALSE, "vectors are bound to the host"},
+  /* on a GPU bcgs of PETSc 3.26 has wrong norms here */
+  {"x on the host", OnHost, PETSC_TRUE, "vectors are bound to the host"},
   {"failed preconditioner", FailedPC, PETSC_FALSE, "the preconditioner has failed"},
   {"eigenvalues", Eigenvalues, PETSC_TRUE, "eigenvalues or singular values are estimated"},
   {"trust region", Radius, PETSC_TRUE, "it has a trust region or a target"},

@@ -136,6 +136,51 @@ static PetscErrorCode CheckGuess(Mat A, Vec b, Vec x[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CountApply(PC pc, Vec x, Vec y)
+{
+  PetscInt *applies;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &applies));
+  ++*applies;
+  PetscCall(VecCopy(x, y));
+  PetscCall(VecScale(y, 0.02));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve whose norms fall evenly launches no iteration for nothing: PCApply is called as often as by PETSc's type. */
+static PetscErrorCode CheckApplies(Mat A, Vec b, Vec x)
+{
+  static const char *const types[] = {KSPCG, "cgdevice", KSPBCGS, "bcgsdevice"};
+  PetscInt                 applies[4] = {0}, iterations[4];
+  Mat                      shifted;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &shifted));
+  PetscCall(MatShift(shifted, 40));
+  for (int i = 0; i < 4; i++) {
+    KSP ksp;
+    PC  pc;
+
+    PetscCall(Create(types[i], shifted, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCSHELL));
+    PetscCall(PCShellSetContext(pc, &applies[i]));
+    PetscCall(PCShellSetApply(pc, CountApply));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations[i]));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  for (int i = 0; i < 4; i += 2)
+    if (iterations[i] != iterations[i + 1] || applies[i] != applies[i + 1] || iterations[i] < 3)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "%s: %" PetscInt_FMT " iterations with %" PetscInt_FMT " calls of PCApply, should be %"
+                            PetscInt_FMT " with %" PetscInt_FMT "\n", types[i + 1], iterations[i + 1], applies[i + 1],
+                            iterations[i], applies[i]));
+  PetscCall(MatDestroy(&shifted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat         A;
@@ -154,6 +199,7 @@ int main(int argc, char **args)
   PetscCall(FillVec(b, 1));
   PetscCall(CheckSingleReduction(A, b, x, device));
   PetscCall(CheckGuess(A, b, x));
+  PetscCall(CheckApplies(A, b, x[0]));
 #if PETSC_VERSION_GE(3, 21, 0)
   PetscCall(CheckObjective(A, b, x, device));
 #endif
