@@ -78,7 +78,7 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
     }
     PetscCall(ReadReport(ksp, d, k));
   }
-  KSPOnDeviceEnd(ksp, launched);
+  KSPOnDeviceEnd(ksp, PetscMax(launched, ksp->its));
   PetscCall(PetscLogGpuFlops(12.0 * (PetscLogDouble)X->map->n * (PetscLogDouble)launched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
