@@ -1,23 +1,29 @@
 # Runs programs of PETSc, for the parts petsc, ranks and orders. bundle.sh packs these programs.
 
-# Runs a program of PETSc twice: with the synchronization that the times of events need, and without it for the time of
-# KSPSolve, which is without the set-up. Sets its: the iterations of all solves; solves: how many; reasons: why they
-# ended, each once; setup_s, apply_ms, ksp_s; levels, algorithms and order: from the factor's view.
-run_twice() { # COMMAND...
-  local status=0 n apply log=$results/petsc.log
-  timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -mat_sptrsvgpu_view -options_left 0 \
-    -log_view_gpu_time -log_view >"$log" 2>&1 || status=$?
+# Runs a program of PETSc. Sets its: the iterations of all solves; solves: how many; reasons: why they ended, each once;
+# ksp_s: the time of KSPSolve, which is without the set-up; all empty where the output lacks them.
+run_once() { # COMMAND...
+  local status=0 log=$results/petsc.log
+  timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -log_view >"$log" 2>&1 || status=$?
   its=$(sed -n 's/^ *Linear .*solve.* iterations \([0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { if (NR) print n }')
   solves=$(grep -c '^ *Linear .*solve.* iterations ' "$log")
   reasons=$(sed -n 's/^ *[A-Za-z]*inear .*due to \([A-Z_]*\) *iterations.*/\1/p' "$log" | sort -u | paste -sd' ')
+  ksp_s=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
+  return $status
+}
+
+# Runs it with the synchronization that the times of events need, and again without it for ksp_s. Also sets setup_s and
+# apply_ms; levels, algorithms and order: from the factor's view.
+run_twice() { # COMMAND...
+  local status=0 n apply log=$results/petsc.log
+  run_once "$@" -mat_sptrsvgpu_view -options_left 0 -log_view_gpu_time || status=$?
   read -r n apply < <(awk '$1 == "PCApply" { print $2, $4 }' "$log")
   setup_s=$(awk '$1 == "PCSetUp" { print $4 }' "$log")
   apply_ms=$(awk "BEGIN { if (${n:-0}) printf \"%.4g\", 1e3 * ${apply:-0} / ${n:-1}; else print \"null\" }")
   levels=$(sed -n 's/^ *\([0-9]*\) level sets of .*/\1/p' "$log" | head -1)
   algorithms=$(sed -n 's/^ *algorithm \([a-z]*\): .*/\1/p' "$log" | head -2 | paste -sd' ')
   order=$(sed -n 's/^ *\([a-z]* order: .*\)/\1/p' "$log" | head -1 | tr -d '"\\')
-  timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
-  ksp_s=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
+  run_once "$@" || status=$?
   return $status
 }
 
