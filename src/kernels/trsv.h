@@ -92,13 +92,14 @@ TrsvError TrsvIluSetValues(TrsvIlu *, const void *values, const TrsvPivots *, Tr
 
 /* Fills all plans with a factor that the host computed, in the pattern of TrsvIluPrepare. Waits for the stream if plans
    are on a device. After an error: as after one of TrsvIluSetValues. TRSV_ERR_ARGUMENT: factor is NULL, or has no
-   values. */
+   values; an L without entries needs none. */
 TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 
 /* Measures algorithms and settings for at most that many seconds, those in use first, and keeps the fastest whose
    solution is right. Plans on the host stay as they are. The plans need values; factor: as for TrsvIluPrepare, with
    values. Waits for the stream. After an error call TrsvIluPrepare again if TrsvIluIsReady is 0. TRSV_ERR_ARGUMENT:
-   there are no values, or the host has factored and factor is NULL. TRSV_ERR_STRUCTURE: as for TrsvIluPrepare. */
+   there are no values, or the host has factored and factor is NULL or has no values. TRSV_ERR_STRUCTURE: as for
+   TrsvIluPrepare. */
 TrsvError TrsvIluTune(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, double seconds, TrsvStream);
 
 /* Moves the factorization to the host: the plans stay, and the caller factors from now on, in the same order. order

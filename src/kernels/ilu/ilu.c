@@ -150,7 +150,7 @@ TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream
   const TrsvMemory memory = device[0] || device[1] ? TRSV_DEVICE : TRSV_HOST;
 
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  if (!factor || (ilu->rows && (!factor->L.values || !factor->U.values)))
+  if (!factor || (ilu->rows && !TrsvTrianglesHaveValues(factor)))
     return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L and U");
   TrsvCall(TrsvIluBegin(ilu, memory, stream));
   return TrsvIluEnd(ilu, memory, TrsvIluFill(ilu, factor, stream), stream);

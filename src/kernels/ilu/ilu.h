@@ -70,6 +70,9 @@ TrsvPlan *TrsvIluLower(const TrsvIlu *);
 /* The end of a set-up: releases what it needed, and records the peak of device memory of the first one. */
 void TrsvIluComplete(TrsvIlu *);
 
+/* 1: the triangles have values of U, and of L if L has entries. */
+int TrsvTrianglesHaveValues(const TrsvTriangles *);
+
 /* Fills all pairs from the factor, or from triangles on the host. */
 TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);
 

@@ -12,13 +12,20 @@ typedef struct {
   TrsvTriangles copy; /* owns the arrays if they were downloaded */
 } Triangles;
 
+static int HasEntries(const TrsvCSR *T) { return T->rows > 0 && T->offsets && T->offsets[T->rows] > 0; }
+
+int TrsvTrianglesHaveValues(const TrsvTriangles *t)
+{
+  return t->U.values && (t->L.values || !HasEntries(&t->L));
+}
+
 static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
 {
   v->L = (TrsvMatrix){
     t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
   v->U = (TrsvMatrix){
     t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
-  v->l      = t->L.values;
+  v->l      = HasEntries(&t->L) ? t->L.values : t->U.values; /* without entries nothing is read */
   v->u      = t->U.values;
   v->row    = t->row;
   v->column = t->column;
@@ -101,6 +108,8 @@ TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const Trs
   TrsvError  error;
 
   if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no plans with values to tune");
+  if (factor && ilu->rows && !TrsvTrianglesHaveValues(factor))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L and U");
   TrsvCall(TrsvIluBegin(ilu, memory, stream));
   error = GetTriangles(ilu, factor, memory, 1, &v, stream);
   if (error) return TrsvIluEnd(ilu, memory, error, stream);

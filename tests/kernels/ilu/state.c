@@ -248,11 +248,49 @@ static void CheckInvalidTriangles(void)
     ExpectError(TrsvIluPrepare(ilu, memory, transposed, &valid, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
     ExpectError(TrsvIluTune(ilu, memory, transposed, &invalid, 0, NULL),
                 memory == TRSV_DEVICE ? TRSV_ERR_STRUCTURE : TRSV_SUCCESS, "TrsvIluTune");
+    ExpectError(TrsvIluPrepare(ilu, memory, transposed, &valid, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    ExpectError(TrsvIluTune(ilu, memory, transposed, &empty, 0, NULL), TRSV_ERR_ARGUMENT,
+                "TrsvIluTune without values of U");
+    Expect(TrsvIluIsReady(ilu, memory, transposed), "TrsvIluTune without values has lost a plan");
     ExpectError(TrsvIluSetFactor(ilu, &empty, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetFactor without values of U");
+    empty.U.values = values;
+    empty.L.values = NULL;
+    ExpectError(TrsvIluSetFactor(ilu, &empty, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetFactor without values of L");
     ExpectError(TrsvIluSetFactor(ilu, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetFactor without triangles");
     Expect(!TrsvIluIsReady(ilu, memory, transposed), "ready after an error");
     ExpectError(TrsvIluPrepare(ilu, memory, transposed, &valid, NULL), TRSV_SUCCESS, "TrsvIluPrepare after errors");
     Expect(TrsvIluIsReady(ilu, memory, transposed), "not ready");
+    TrsvIluDestroy(&ilu);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
+/* The triangles of a diagonal matrix: an L without entries needs no values. */
+static void CheckDiagonal(void)
+{
+  static const int     none[] = {0, 0, 0, 0}, all[] = {0, 1, 2, 3}, diagonal[] = {0, 1, 2};
+  static const double  values[2][3] = {{1, 2, 4}, {8, 1, 2}}, b[] = {8, 8, 8};
+  const TrsvIluRequest request      = {.precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = TRSV_PLACE_HOST};
+
+  Begin("ilu: triangles of a diagonal matrix, without values of L");
+  for (int pair = 0; pair < 4; pair++) {
+    const TrsvMemory memory     = (TrsvMemory)(pair / 2);
+    const int        transposed = pair % 2;
+    TrsvTriangles    t          = {{3, none, diagonal, NULL, 0}, {3, all, diagonal, values[0], 0}, NULL, NULL, NULL};
+    TrsvIlu         *ilu;
+    double           x[3] = {0}; /* memory of the executor's device is that of the host */
+
+    ExpectError(TrsvIluCreate(&request, 3, NULL, &ilu), TRSV_SUCCESS, "TrsvIluCreate");
+    ExpectError(TrsvIluPrepare(ilu, memory, transposed, &t, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    Expect(TrsvIluIsReady(ilu, memory, transposed), "not ready");
+    ExpectError(TrsvIluTune(ilu, memory, transposed, &t, 0, NULL), TRSV_SUCCESS, "TrsvIluTune");
+    for (int set = 0; set < 2; set++) {
+      t.U.values = values[set];
+      ExpectError(TrsvIluSetFactor(ilu, &t, NULL), TRSV_SUCCESS, "TrsvIluSetFactor");
+      ExpectError(TrsvIluSolve(ilu, memory, transposed, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "TrsvIluSolve");
+      for (int i = 0; i < 3; i++) Expect(x[i] == b[i] / values[set][i], "x[%d] = %g", i, x[i]);
+    }
     TrsvIluDestroy(&ilu);
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
@@ -270,4 +308,5 @@ void TestState(void)
   CheckOrderFailures();
   CheckFailuresOfTuning();
   CheckInvalidTriangles();
+  CheckDiagonal();
 }
