@@ -39,11 +39,8 @@ PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *s)
   TrsvIluDescribe(s->ilu, &info);
   for (int i = 0; i < 8; i++) {
     const TrsvAlgorithm *a = info.algorithms[i >> 2][i >> 1 & 1][i & 1];
-    const char          *citation;
 
-    if (!a) continue;
-    TrsvAlgorithmDescribe(a, NULL, &citation);
-    PetscCall(CitePaper(citation));
+    if (a) PetscCall(CitePaper(TrsvAlgorithmDescribe(a).citation));
   }
   if (s->settings.thread_level) PetscCall(CitePaper(TRSV_CITE_CAPELLINI));
   PetscFunctionReturn(PETSC_SUCCESS);

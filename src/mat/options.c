@@ -12,15 +12,14 @@ const char *const SpTRSVGPUSelections[]      = {"model", "granularity", "tune", 
 static PetscErrorCode PrintAlgorithms(SpTRSVGPUOptionItems PetscOptionsObject)
 {
   const TrsvAlgorithm *a;
-  const char          *summary;
   char                 line[192];
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Values of -mat_sptrsvgpu_algorithm, -mat_sptrsvgpu_lower and _upper:");
-  PetscOptionsHeadBegin(PetscOptionsObject, "  auto: one of these, see -mat_sptrsvgpu_select; on the host PETSc's");
+  PetscOptionsHeadBegin(PetscOptionsObject,
+                        "  auto: chooses, see -mat_sptrsvgpu_select; on the host PETSc's own solves");
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-    TrsvAlgorithmDescribe(a, &summary, NULL);
-    PetscCall(PetscSNPrintf(line, sizeof(line), "  %s: %s", TrsvAlgorithmName(a), summary));
+    PetscCall(PetscSNPrintf(line, sizeof(line), "  %s: %s", TrsvAlgorithmName(a), TrsvAlgorithmDescribe(a).summary));
     PetscOptionsHeadBegin(PetscOptionsObject, line);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,11 +45,10 @@ static void TestTable(void)
   Begin("table of algorithms");
   for (; (a = TrsvAlgorithmGet(n)); n++) {
     Expect(TrsvAlgorithmFind(TrsvAlgorithmName(a)) == a, "%s is not found, or is there twice", TrsvAlgorithmName(a));
-    const char *summary, *citation;
+    const TrsvAlgorithmTexts texts = TrsvAlgorithmDescribe(a);
 
-    TrsvAlgorithmDescribe(a, &summary, &citation);
-    Expect(*summary && *a->source, "%s has no summary or no source", TrsvAlgorithmName(a));
-    Expect(!citation || *citation == '@', "%s: the citation is no BibTeX", TrsvAlgorithmName(a));
+    Expect(*texts.summary && *a->source, "%s has no summary or no source", TrsvAlgorithmName(a));
+    Expect(!texts.citation || *texts.citation == '@', "%s: the citation is no BibTeX", TrsvAlgorithmName(a));
   }
   Expect(n >= 3, "%d algorithms", n);
   Expect(!TrsvAlgorithmGet(-1) && !TrsvAlgorithmGet(n + 1) && !TrsvAlgorithmFind("") && !TrsvAlgorithmFind("none"),

@@ -66,10 +66,9 @@ static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 
-void TrsvAlgorithmDescribe(const TrsvAlgorithm *a, const char **summary, const char **citation)
+TrsvAlgorithmTexts TrsvAlgorithmDescribe(const TrsvAlgorithm *a)
 {
-  if (summary) *summary = a->summary;
-  if (citation) *citation = a->citation;
+  return (TrsvAlgorithmTexts){.summary = a->summary, .citation = a->citation};
 }
 
 static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)

@@ -16,8 +16,12 @@ const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL if this build 
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *); /* of its plans, b and x */
 
-/* summary: what it does, in a line; citation: in BibTeX, NULL: nothing to cite. Either argument may be NULL. */
-void TrsvAlgorithmDescribe(const TrsvAlgorithm *, const char **summary, const char **citation);
+/* Texts about an algorithm. */
+typedef struct {
+  const char *summary;  /* what it does, in a line */
+  const char *citation; /* its origin in BibTeX; NULL: nothing to cite */
+} TrsvAlgorithmTexts;
+TrsvAlgorithmTexts TrsvAlgorithmDescribe(const TrsvAlgorithm *);
 
 enum {
   TRSV_SETTINGS = 96 /* characters of the description of a plan's settings */
