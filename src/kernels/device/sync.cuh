@@ -143,7 +143,7 @@ static TRSV_INLINE void trsv_note_progress(const TrsvSync &sync)
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
 
-#ifndef TRSV_POLLS
+#ifndef TRSV_POLLS /* tests/simt/sizes.h has a smaller one */
   #define TRSV_POLLS 1024 /* polls between two looks of a thread at the clock */
 #endif
 

@@ -87,7 +87,7 @@ struct TrsvFactor {
   int            pivots;        /* 1: only pivots depend on each other, and factor_pivots.cu computes the values */
   unsigned char *mirror_offset; /* ILU with pivots: for each entry of L, the offset of its mirror image in a row of U;
                                    NULL if an entry has no mirror image, or an offset exceeds 255 */
-  int            lanes_per_row; /* 1 with pivots, else 4, 8, 16 or 32; 0: not chosen yet */
+  int            lanes_per_row; /* 1 with pivots, else 4, 8, 16 or 32; 0 until AssignGroups chooses it */
   int            groups;        /* of lanes */
   int           *row_of_group;  /* [groups] the row of each group, ~row if the row needs the whole warp, or
                                    FACTOR_NO_ROW; with pivots NULL until they are found without a plan */
@@ -119,8 +119,8 @@ TrsvError TrsvFactorSplit(TrsvFactor *, const TrsvCSR *A, const int *order, Trsv
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
 /* factor_groups.cu: CheckPattern sets f->pivots and f->mirror_offset. AssignGroups assigns the rows, in that order, to
-   groups of f->lanes_per_row lanes; there must be none. If that number is 0, it chooses one by the lengths of rows.
-   With f->pivots each row is a group. */
+   groups of f->lanes_per_row lanes; there must be none. If that number is 0, it chooses one by the lengths of rows;
+   only tests/regroup.h sets another one. With f->pivots each row is a group. */
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order);
 

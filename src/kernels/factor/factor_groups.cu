@@ -64,9 +64,9 @@ static __global__ void groups_assign(int n, int lanes, const int *order, const i
   }
 }
 
-/* Chooses f->lanes_per_row if it is 0: the fewest lanes for which at most one row in 500 is long. A long row takes much
-   time, idle lanes take little. If level sets have fewer rows than the device has warp schedulers, each row gets a
-   warp. *any_long: 1 if there is a long row. */
+/* Chooses f->lanes_per_row: the fewest lanes for which at most one row in 500 is long. A long row takes much time, idle
+   lanes take little. If level sets have fewer rows than the device has warp schedulers, each row gets a warp. A number
+   that tests have set (tests/regroup.h) stays. *any_long: 1 if there is a long row. */
 static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */

@@ -12,7 +12,7 @@
 #include "device/setup.cuh"
 #include "factor/factor.h"
 
-#ifndef SPLIT_THREADS
+#ifndef SPLIT_THREADS /* tests/simt/sizes.h has a smaller one */
   #define SPLIT_THREADS (1 << 18) /* of split_work: about as many as a device holds */
 #endif
 

@@ -67,8 +67,8 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY          = 1,  /* equal solves may give different bits */
-  TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so no solve can time out */
+  TRSV_BITS_VARY          = 1,  /* equal solves may give different bits; only tests and benchmarks read it */
+  TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so no solve can time out; only tests read it */
   TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->given; for others plan.c permutes b before and x after a solve */
   TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, in a time that depends on the longest chain of rows */
   TRSV_TAKES_COMPLEX      = 16, /* also solves with complex values */

@@ -101,7 +101,7 @@ template <bool SHARED> static TRSV_INLINE void place_all(PlaceWarp w, unsigned b
   PlaceShared   &s    = w.s;
   const unsigned lane = w.lane;
 
-  for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = INT_MIN;
+  for (int x = (int)lane; x < PLACE_WINDOW; x += 32) s.step[x] = INT_MIN;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot  = batch % BATCH_SLOTS;
@@ -216,7 +216,7 @@ TrsvError TrsvChunkPlaceBegin(const ChunkHeights *o, const TrsvChunkSettings *se
 
   /* no more than a chunk needs, so that another launch fits beside this one (lock step) */
   const size_t room = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
-               near = min(nodes / (size_t)chunks + 1, min(room, (size_t)TIMES));
+               near = min(nodes / (size_t)chunks + 1, min(room, (size_t)PLACE_TIMES));
   const PlaceView v = {*t, G, TrsvSyncScratch(t->words), (int)near, list, o->height, finish};
 
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));

@@ -10,7 +10,7 @@
 
 #include "solve/schedule/chunk_graph.cuh"
 
-#ifndef PLACE_WINDOW
+#ifndef PLACE_WINDOW /* tests/simt/sizes.h has smaller sizes */
   #define PLACE_WINDOW 4096  /* the number of consecutive times whose steps accept records */
   #define PLACE_TIMES  40000 /* positions whose time is in shared memory, at most */
 #endif
@@ -19,9 +19,7 @@ enum {
   BATCH_SLOTS = 8,                                     /* batches that are fetched ahead */
   FETCHERS    = 7,                                     /* warps that fetch batches */
   TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
-  QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
-  WINDOW      = PLACE_WINDOW,
-  TIMES       = PLACE_TIMES
+  QUEUE_END   = 0x7fffffff                             /* the key after the last one of a queue */
 };
 
 static const unsigned UNPLACED = 0xffffffffu; /* the word of a position that has no time yet */
@@ -38,8 +36,8 @@ struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: INT_MIN + records; or, only of a full step, a later time such that all
-                       steps between are full */
+  int step[PLACE_WINDOW]; /* by time modulo PLACE_WINDOW: INT_MIN + records; or, only of a full step, a later time such
+                             that all steps between are full */
   PlacePosition at[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
   int sum[CHUNK_ITEMS][32];
@@ -152,30 +150,31 @@ struct PlaceWarp {
   {
     if (t < start) t = start;
     for (;;) {
-      int n = s.step[(unsigned)t % WINDOW]; /* the word of step t */
+      int n = s.step[(unsigned)t % PLACE_WINDOW]; /* the word of step t */
 
       for (;;) {
-        const bool moves = asks && n >= 0 && t < start + WINDOW;
+        const bool moves = asks && n >= 0 && t < start + PLACE_WINDOW;
 
         if (!trsv_warp_any(moves)) break;
-        const int further = s.step[(unsigned)n % WINDOW]; /* not used if step n is outside the window */
-        if (moves && n < start + WINDOW && further >= 0) s.step[(unsigned)t % WINDOW] = further;
+        const int further = s.step[(unsigned)n % PLACE_WINDOW]; /* not used if step n is outside the window */
+        if (moves && n < start + PLACE_WINDOW && further >= 0) s.step[(unsigned)t % PLACE_WINDOW] = further;
         t = moves ? n : t;
         n = moves ? further : n;
       }
-      const bool     inside = asks && t < start + WINDOW;
+      const bool     inside = asks && t < start + PLACE_WINDOW;
       const unsigned same   = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
       const int      rank = __popc(same & ((1u << lane) - 1)), records = n & INT_MAX, all = records + __popc(same);
 
-      if (inside && rank == 0) s.step[(unsigned)t % WINDOW] = all < v.settings.width ? INT_MIN + all : t + 1;
+      if (inside && rank == 0) s.step[(unsigned)t % PLACE_WINDOW] = all < v.settings.width ? INT_MIN + all : t + 1;
       if (inside && records + rank < v.settings.width) asks = false;
       trsv_warp_sync();
       if (!trsv_warp_any(asks)) return t;
-      if (trsv_warp_any(asks && t >= start + WINDOW)) {
-        const int from = start + WINDOW;
+      if (trsv_warp_any(asks && t >= start + PLACE_WINDOW)) {
+        const int from = start + PLACE_WINDOW;
 
-        start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-        for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.step[(unsigned)x % WINDOW] = INT_MIN;
+        start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - PLACE_WINDOW / 2;
+        for (int x = max(from, start) + (int)lane; x < start + PLACE_WINDOW; x += 32)
+          s.step[(unsigned)x % PLACE_WINDOW] = INT_MIN;
         if (asks && t < start) t = start;
         trsv_warp_sync();
       }
@@ -270,13 +269,14 @@ struct PlaceWarp {
       if (several) needs = items.take(v.settings.length, p.n, v.taken + p.first + r);
       t    = max(needs.time(), start);
       most = max(most, before); /* of the record before, so that nothing waits for the atomic */
-      before              = atomicAdd(&s.step[(unsigned)t % WINDOW], 1);
+      before              = atomicAdd(&s.step[(unsigned)t % PLACE_WINDOW], 1);
       v.time[p.first + r] = t;
       items.sums.add(2 * t + 3);
     }
     *last = t;
-    const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= start + WINDOW);
-    for (int r = 0; !fits && r < p.records; r++) atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % WINDOW], -1);
+    const bool fits = !trsv_warp_any(max(most, before) >= INT_MIN + v.settings.width || t >= start + PLACE_WINDOW);
+    for (int r = 0; !fits && r < p.records; r++)
+      atomicAdd(&s.step[(unsigned)((s.sum[r][lane] - 3) / 2) % PLACE_WINDOW], -1);
     trsv_warp_sync();
     return fits;
   }
