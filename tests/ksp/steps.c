@@ -2,7 +2,8 @@ static char help[] = "Time steps of PETSc's TS by KSP type cgdevice, compared wi
 
 /*
    u' = -A u by the implicit Euler method, with the same time steps for both types. It prints nothing if both types take
-   as many iterations in each step, give the same solution, and cgdevice solves on the GPU if it can.
+   as many iterations in each step, give the same solution, and cgdevice solves on the GPU if it can. There it may take
+   an iteration more or less in each step, as its sums round differently.
 */
 #include <petscts.h>
 #include "../common.h"
@@ -70,7 +71,7 @@ int main(int argc, char **args)
     PetscCall(Run(i ? "cgdevice" : KSPCG, u[i], counts[i], view, sizeof(view)));
   }
   for (PetscInt step = 1; step <= STEPS; step++)
-    if (!counts[0][step] || counts[0][step] != counts[1][step])
+    if (!counts[0][step] || PetscAbsInt(counts[0][step] - counts[1][step]) > (device ? step : 0))
       PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                             "%" PetscInt_FMT " iterations up to step %" PetscInt_FMT ", cg: %" PetscInt_FMT "\n",
                             counts[1][step], step, counts[0][step]));
