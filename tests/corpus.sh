@@ -3,7 +3,7 @@
 #
 # usage: corpus.sh PYTHON
 #
-# Without numpy, scipy and scikit-fem no system is made.
+# Without numpy, scipy and scikit-fem no system is made; bench/corpus/requirements.txt has the versions of the table.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${1:-python3} make=bench/corpus/make.py

@@ -7,7 +7,9 @@
   make.py --write-patterns FOLDER   writes patterns.tsv from the files that are there; needs only Python
   make.py --list            name, use; needs only Python
 
-Needs numpy, scipy and scikit-fem; and for the tutorials of PETSc PETSC_DIR and PETSC_ARCH of one with sources.
+Needs numpy, scipy and scikit-fem. `pip install -r bench/corpus/requirements.txt` installs the versions with which
+patterns.tsv was made; others may give other patterns. For the tutorials of PETSc it needs PETSC_DIR and PETSC_ARCH of
+one with sources.
 About half of the families are for fitting; the others, with those that came after the last fit, for reporting. Values
 have seven digits.
 

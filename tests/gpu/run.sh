@@ -14,8 +14,8 @@
 # Where a run may take at most ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense
 # recblock ag", PARTS="solve", PARTS="families", PARTS="harness matrices profile", PARTS="dags same shared errors",
 # PARTS="sanitizer memory applies", PARTS="waits threads races scalars ampere", PARTS="rivals", PARTS="rivals_corpus"
-# with each half of the files, PARTS="rivals_corpus_host" with each of its WAYS. `make plots` makes tables and plots of
-# all results.
+# with each half of the files, PARTS="rivals_corpus_host" with each of its WAYS, each with its own RESULTS, whose lines
+# are then joined. `make plots` makes tables and plots of all results.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
 folder=$(dirname "$0")
