@@ -23,7 +23,7 @@ WAYS = ("natural", "multicolor", "auto")
 
 
 def looks(group):
-    """What looks at the other ordering take, of what multicolor saves."""
+    """In words: what looks at the other ordering take, of the time that multicolor saves."""
     taken, shares, gains = 0, [], 0
     seen = [s for s in group if s.ways[2]["order"] and "too little" not in s.ways[2]["order"] and all(s.solved)]
     for s in seen:
@@ -33,10 +33,14 @@ def looks(group):
         if gain > 0:
             gains += gain
             shares.append(look / gain)
-    return (
-        f"{len(seen)} looks; multicolor saves time in {len(shares)}, with a median of {statistics.median(shares):.1%};"
-        f" all looks together take {taken / gains:.1%} of all that is saved"
-    )
+    words = f"`auto` looks at the other ordering in {len(seen)} systems."
+    words += f" Multicolor saves time in {len(shares) or 'none'}"
+    if shares:
+        words += (
+            f" of them; there a look takes a median of {statistics.median(shares):.1%} of the time saved. All looks"
+            f" together take {taken / gains:.1%} of all time saved"
+        )
+    return words
 
 
 def table():
@@ -55,8 +59,7 @@ def table():
         names = (f"{s.name}{', Laplacian' if s.values == 'laplacian' else ''} ({x:.2f})" for x, s in worst if x > BOUND)
         above.append(f"- {len(group)} {title}: {', '.join(names)}.")
     out.append(
-        "\nThe time that a look at the other ordering takes (the set-up of `auto` minus that of the ordering it takes),"
-        " over the time that multicolor saves:\n"
+        "\nThe time of a look at the other ordering is the set-up of `auto` minus that of the ordering it takes:\n"
     )
     out += [f"- {title}: {looks(systems(use))}." for use, title in GROUPS.items()]
     return "\n".join([*out, f"\nSystems where `auto` is above {BOUND}:\n", *above]) + "\n"

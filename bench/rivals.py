@@ -55,10 +55,14 @@ def system_of(line):
 
 def read():
     """(system, rows) -> way -> its line, if it solves the system; of the CPU the fastest."""
-    systems = collections.defaultdict(dict)
+    systems, compared = collections.defaultdict(dict), set()
     for file in filter(os.path.exists, FILES):
         with open(file, encoding="utf-8") as f:
             for line in map(json.loads, f):
+                if file != FILES[-1]:
+                    compared.add(system_of(line))
+                elif system_of(line) not in compared: # tried on the CPU alone
+                    continue
                 some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
                 ENDED.setdefault(way, set()).add(system_of(line)[0])
                 if way == "cpu":
@@ -239,10 +243,10 @@ def table():
     if lost:
         ends += f" Without a result: {'; '.join(lost)}."
     for (way, ranks), tried in sorted(HOST.items()):
-        if way == "bjacobi" and tried - HOST.get(("gamg", ranks), set()):
-            few = len(tried - HOST.get(("gamg", ranks), set()))
-            ends += (f" GAMG on {ranks} core{'s' if ranks > 1 else ''} of the CPU: {few} of {len(tried)} systems"
-                     f" {'have' if few > 1 else 'has'} no result.")
+        missing = len(ENDED["cpu"] - tried)
+        if missing:
+            on = f"{way} on {ranks} core{'s' if ranks > 1 else ''}"
+            ends += f" CPU, {on}: {missing} of {len(ENDED['cpu'])} systems were not tried, or have no result."
     if EARLIER:
         names = "; ".join(sorted(EARLIER))
         ends += f" From an earlier run, on another H200: {names}."

@@ -49,9 +49,10 @@ def types(path):
     groups = read(path, "problem", "method")
     if not groups:
         return ""
+    runs = max(line.get("runs", 1) for lines in groups.values() for line in lines.values())
     out = [
         "\nWith [cgdevice](krylov.md) in place of cg, and sptrsvgpu in the multicolor order. Iterations and times are"
-        " sums\nover all linear solves of the program.\n"
+        f" sums\nover all linear solves of the program{f'; times: medians of {runs} runs' if runs > 1 else ''}.\n"
     ]
     out.append("| program | linear solves | iterations, cg | cgdevice | KSPSolve, cg | cgdevice | gain |")
     out.append("|---" * 7 + "|")
@@ -101,7 +102,7 @@ def applies(groups):
 
 def memory():
     peaks = [lines[OURS]["peak_over_matrix"] for lines in read(RESULTS, "matrix").values() if OURS in lines]
-    return f"{min(peaks):.2g} to {max(peaks):.2g} times that of the matrix."
+    return f"{min(peaks):.2g} to {max(peaks):.2g} times the memory of the matrix."
 
 
 def setups(path=RESULTS):

@@ -64,12 +64,13 @@ def table(cases, pairs):
         out.append(f"| {name} | {mean(values):.2f} | {max(values):.2f} |")
     both = [c.analysis for c in pairs if c.counts]
     out.append(f"| the same, L and U together, as in a set-up | {mean(both):.2f} | {max(both):.2f} |")
-    over = lambda some: f"{sum(c.analysis > LONG for c in some)} of them take more than {LONG} times cuSPARSE's"
+    longer = lambda some: sum(c.analysis > LONG for c in some)
     real = [c for c in cases if c.real]
     out.append(
-        f"\nAnalysis over cuSPARSE's: {mean(c.analysis for c in counted):.3f} over these {len(counted)} triangles,"
-        f" {over(counted)}; {mean(c.analysis for c in real):.3f} over the {len(real)} triangles of all real matrices,"
-        f" {over(real)}."
+        f"\nGeometric mean of analysis time over cuSPARSE's: {mean(c.analysis for c in counted):.3f} for these"
+        f" {len(counted)} triangles, of which {longer(counted)} take more than {LONG} times as long;"
+        f" {mean(c.analysis for c in real):.3f} for the {len(real)} triangles of all real matrices, of which"
+        f" {longer(real)} do."
     )
     out.append("")
     out.append(
