@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Hardware counters of the solves of bench, by Nsight Compute: bandwidth and instruction counts, as in the papers.
 
-  profile.py BENCH FILE.jsonl MATRIX...
+  profile.py BENCH FILE.jsonl [-a ALGORITHM,...] MATRIX...
 
 writes one JSON object a line: matrix, algorithm, and of its solves, both triangles together: kernels launched, warp
-instructions executed, bytes read from and written to device memory, ns, and the percentage of issue slots used while
-multiprocessors were active.
+instructions executed, bytes read from and written to device memory, ns, the percentage of issue slots used while
+multiprocessors were active, and the percentage of the time of warps in which they waited for a load from global memory
+or L2.
 
 Clocks are left alone (--clock-control none). Nsight Compute flushes the caches before every kernel, so bytes are those
 of a first solve.
@@ -24,6 +25,7 @@ METRICS = {
     "written": "dram__bytes_write.sum",
     "ns": "gpu__time_duration.sum",
     "issued": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "waiting": "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct",
 }
 LIMIT = 60  # seconds
 
@@ -63,16 +65,18 @@ def counters(bench, algorithm, matrix):
         "instructions": sum(total["instructions"]),
         "bytes": sum(total["read"]) + sum(total["written"]),
         "ns": time,
-        "issued": sum(i * t for i, t in zip(total["issued"], total["ns"])) / time,
+        **{k: sum(i * t for i, t in zip(total[k], total["ns"])) / time for k in ("issued", "waiting")},
     }
 
 
 def main(bench, path, *matrices):
-    failed = 0
+    failed, algorithms = 0, ALGORITHMS
+    if matrices[0] == "-a":
+        algorithms, matrices = matrices[1].split(","), matrices[2:]
     with open(path, "w") as out:
         for matrix in matrices:
             name = os.path.basename(matrix).split(".mtx")[0]
-            for algorithm in ALGORITHMS:
+            for algorithm in algorithms:
                 try:
                     line = {"matrix": name, "algorithm": algorithm, **counters(bench, algorithm, matrix)}
                 except (RuntimeError, subprocess.TimeoutExpired) as e:
