@@ -24,6 +24,7 @@ TABLES = [
     ("docs/ordering.md", "bench/choices.py", "--write"),
     ("README.md", "bench/solutions.py", "--six"),
     ("README.md", "bench/setups.py", "--memory"),
+    ("README.md", "bench/rivals.py", "--small"),
     ("docs/known-issues.md", "bench/setups.py", "--memory"),
     ("docs/performance.md", "bench/performance.py", "--write"),
     ("docs/performance.md", "bench/scalars.py", "--write"),

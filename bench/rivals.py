@@ -4,6 +4,7 @@ results/rivals_corpus.jsonl and, if it is there, results/rivals_corpus_host.json
 
 rivals.py               prints them
 rivals.py --write FILE  writes them into the page
+rivals.py --small FILE  writes into a page on how many small systems the CPU is quicker
 """
 
 import collections
@@ -17,6 +18,8 @@ from solutions import TRUE, number
 FILES = [os.path.join(ROOT, "results", f"rivals{part}.jsonl") for part in ("", "_corpus", "_corpus_host")]
 APPLIES = os.path.join(ROOT, "results", "applies.jsonl")
 BEGIN = "<!-- made by bench/rivals.py from results/rivals*.jsonl and results/applies.jsonl -->\n"
+SMALL = "<!-- made by bench/rivals.py: small -->"
+SMALL_ROWS = 10000  # fewer rows are a small system
 OURS, NATURAL = "multicolor", "natural"
 WAYS = {"jacobi": "Jacobi", "gamg": "GAMG", "ilu": "PETSc's ILU", "sliced_ell": "SpSV, sliced ELL",
         "sweeps_2": "2 sweeps", "sweeps_5": "5 sweeps", "hypre_ilu": "hypre's ILU",
@@ -263,7 +266,15 @@ def table():
     return "\n".join([*out, "", "</details>", ""])
 
 
+def small():
+    pairs = [(s["cpu"]["ms"], better_of_ours(s)["ms"]) for (_, rows), s in read().items()
+             if rows < SMALL_ROWS and "cpu" in s and better_of_ours(s)]
+    return f"{sum(cpu < ours for cpu, ours in pairs)} of {len(pairs)} systems."
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--small"]:
+        sys.exit(write_part(sys.argv[2], SMALL, small()))
     if sys.argv[1:2] == ["--write"]:
         sys.exit(write_part(sys.argv[2], BEGIN, table()))
     print(table(), end="")
