@@ -92,17 +92,24 @@ static PetscErrorCode Blocks(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values that cannot be factored: a row of zeros, of the last rank */
-static PetscErrorCode ZeroPivot(PC pc, Mat A)
+/* Values that cannot be factored without a shift: a row of zeros, of the last rank. device: the matrix is there */
+static PetscErrorCode ZeroPivot(PC pc, Mat A, PetscBool device)
 {
   const PetscInt row = 399;
+  PetscBool      factors; /* the GPU, not the host */
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_sptrsvgpu_factorization", &factors));
   PetscCall(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
   PetscCall(MatZeroRows(A, 1, &row, 0, NULL, NULL));
   PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONE));
   PetscCall(PCSetUp(pc));
   PetscCall(Check(pc, "a row of zeros", "failed: zero pivot 0. in row 399\n", NULL));
+  PetscCall(MatZeroRows(A, 1, &row, 0, NULL, NULL)); /* the same values are new */
+  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "a row of zeros, shifted", device && factors ? " 2 attempts, diagonal shifted by " : NULL,
+                  "failed"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +156,7 @@ int main(int argc, char **args)
   PetscCall(Check(pc, "tune", device ? "settings chunks=" : "tune not used: on the host the solves are PETSc's own",
                   device ? "not used" : NULL));
   if (!device) PetscCall(Blocks(pc, A));
-  PetscCall(ZeroPivot(pc, A));
+  PetscCall(ZeroPivot(pc, A, device));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
