@@ -1,7 +1,7 @@
 static char help[] = "The time of KSPSolve by KSP types with scalars on the GPU and by PETSc's own, in one process.\n\
   -f <file,file,...>  : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -runs <n>           : of which the median counts, 7 if not given\n\
-  -gamg               : PETSc's GAMG with sptrsvgpu as its smoother, for CG, in place of the other preconditioners\n\
+  -gamg               : PETSc's GAMG with sptrsvgpu as its smoother, for CG, instead of the others\n\
   -host               : matrices on the host, to try all this where there is no GPU\n\
   -o <file>           : a JSON object a line is added to it\n\n";
 

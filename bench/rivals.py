@@ -64,7 +64,7 @@ def read():
             for line in map(json.loads, f):
                 if file != FILES[-1]:
                     compared.add(system_of(line))
-                elif system_of(line) not in compared: # tried on the CPU alone
+                elif system_of(line) not in compared:  # tried on the CPU alone
                     continue
                 some, way = systems[system_of(line)], "cpu" if line["where"] == "host" else line["way"]
                 ENDED.setdefault(way, set()).add(system_of(line)[0])

@@ -51,7 +51,7 @@ def types(path):
         return ""
     runs = max(line.get("runs", 1) for lines in groups.values() for line in lines.values())
     out = [
-        "\nWith [cgdevice](krylov.md) in place of cg, and sptrsvgpu in the multicolor order. Iterations and times are"
+        "\nWith [cgdevice](krylov.md) instead of cg, and sptrsvgpu in the multicolor order. Iterations and times are"
         f" sums\nover all linear solves of the program{f'; times: medians of {runs} runs' if runs > 1 else ''}.\n"
     ]
     out.append("| program | linear solves | iterations, cg | cgdevice | KSPSolve, cg | cgdevice | gain |")

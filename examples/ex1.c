@@ -180,6 +180,6 @@ int main(int argc, char **args)
    test:
       suffix: help
       args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
-      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-pc_factor_levels" -e "serial: subst.*"
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-pc_factor_levels" -e "serial: sub.*"
 
 TEST*/
